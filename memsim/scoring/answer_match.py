@@ -2,8 +2,10 @@
 
 By words (`tokens`), an answer is right when
 
-* it holds at least `ENOUGH` of the different content words of the expected text;
-* all numbers, dates and identifiers of the expected text are among them;
+* it holds more than half of the expected text's words by weight (`answer_overlap`), or less in one
+  of the ways that `_is_enough` names;
+* all numbers and identifiers of the expected text are among them, and each of its dates, told in
+  any way (`answer_dates`);
 * it says yes or no where the expected text does;
 * it is no longer than `length_limit` allows. An answer that mentions everything would otherwise
   be right about everything.
@@ -14,12 +16,22 @@ scripts without spaces, a name is given by its characters in a row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from memsim.language.lexicon import MONTHS
+from memsim.language.lexicon import ASKING, MONTHS
 from memsim.language.word_forms import is_foreign_form_of, is_form_of
+from memsim.scoring.answer_dates import ToldDate, told_dates
+from memsim.scoring.answer_overlap import (
+    GivenWords,
+    WordPart,
+    own_words,
+    parts_of,
+    root_of,
+    roots_of,
+)
 from memsim.scoring.answer_text import (
     STOP,
     AnswerWords,
@@ -31,10 +43,21 @@ from memsim.scoring.answer_text import (
     stem,
     unspaced_runs,
 )
-from memsim.scoring.polarity import NEGATORS, denied, is_negative
+from memsim.scoring.polarity import NEGATORS, denied, is_negative, reply_of, verdict_of
 
-ENOUGH = 0.6
-"""Share of an expected text's content words that an answer must hold."""
+ENOUGH = 0.51
+"""Share of an expected text's words by weight with which an answer is right in any case."""
+
+ENOUGH_OF_FORMS = 0.6
+"""The same in other languages than English, whose words are found in many forms."""
+
+HALF, THIRD, QUARTER, LITTLE = 0.5, 0.33, 0.25, 0.15
+"""Shares that are enough in other ways, or that must be exceeded."""
+
+MOST, TELLING = 0.75, 2
+"""Share of a part that counts as the part; telling words that are no coincidence."""
+
+_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 
 LONGEST = 40
 """Content words that any answer may have."""
@@ -84,21 +107,116 @@ def too_long(answer: str, expected: Iterable[str]) -> bool:
     return counted + characters // CHARACTERS_OF_WORD > length_limit(expected)
 
 
-def match_words(expected: str, answer: str) -> AnswerMatch:
-    """Compare by content words in any order, without regard to the answer's length."""
-    gold, given = read_words(expected), read_words(answer)
-    wanted = content(gold)
-    if not wanted:
+def leading_sentences(answer: str, limit: int) -> str:
+    """The first sentences of an answer with no more content words together than the limit."""
+    kept: list[str] = []
+    for sentence in _SENTENCES.split(answer):
+        limit -= sum(token not in STOP for token in read_words(sentence).tokens)
+        if limit < 0:
+            break
+        kept.append(sentence)
+    return "\n".join(kept)
+
+
+def match_words(expected: str, answer: str, asked: str = "") -> AnswerMatch:
+    """Compare by content words in any order, without regard to the answer's length.
+
+    Args:
+        expected: the right answer.
+        answer: what was answered.
+        asked: the question, which tells what an answer adds to it; or empty.
+    """
+    gold, given, question = read_words(expected), read_words(answer), read_words(asked)
+    if not gold.tokens:
         return AnswerMatch(right=False, share=0.0, detail="nothing is expected")
-    hidden = _hidden(gold, given)
+    foreign = bool(gold.inflected) and not gold.unsure
+    hidden = _hidden(gold, given, question)
     held = holdings(given, hidden)
-    named = dict(zip(gold.stems, gold.tokens, strict=True))
-    found = frozenset(w for w in wanted if _holds(held, w, named.get(w))) | _joined_found(
-        gold, held
+    dates = told_dates(gold)
+    missed = _missed_dates(dates, given, hidden)
+    places = _content_places(gold, dates)
+    parts = _foreign_part(gold, places) if foreign else parts_of(gold, places)
+    found = _found(gold, parts, held)
+    known = GivenWords(given, hidden, found=found, english=not foreign)
+    total = sum(part.total for part in parts) + len(dates)
+    share = (sum(map(known.mass, parts)) + len(dates) - len(missed)) / total
+    absent = [gold.tokens[told.end - 1] for told in missed]
+    absent += [t for n in places if is_exact(t := gold.tokens[n]) and root_of(t) not in found]
+    detail = _contradiction(gold, given, absent) or _denial(gold, given, hidden, held)
+    if question.tokens and question.tokens[0] in ASKING:
+        share, detail = _by_verdict(gold, given, share, detail)
+    enough = share >= (ENOUGH_OF_FORMS if foreign else ENOUGH)
+    if asked and not (enough or detail or foreign):
+        enough = _is_enough(parts, known, share) or _is_short_form(gold, answer, asked, share)
+    return AnswerMatch(right=enough and not detail, share=share, detail=detail)
+
+
+def _foreign_part(gold: AnswerWords, places: Iterable[int]) -> list[WordPart]:
+    """The content words of another language, where a row of characters may be one."""
+    dates = {gold.stems[n] for n in set(range(len(gold.stems))).difference(places)}
+    roots = tuple(stem_ for stem_ in content(gold) if stem_ not in dates)
+    return [WordPart(roots, (1.0,) * len(roots))] if roots else []
+
+
+def _found(gold: AnswerWords, parts: Iterable[WordPart], held: Holdings) -> frozenset[str]:
+    joined = _joined_found(gold, held)
+    written = {root_of(token): token for token in gold.tokens}
+    return frozenset(
+        root
+        for part in parts
+        for root in part.roots
+        if stem(written.get(root, root)) in joined
+        or _holds(held, stem(written.get(root, root)), written.get(root))
     )
-    share = sum(w in found for w in wanted) / len(wanted)
-    detail = _contradiction(gold, given, found) or _denial(wanted, given, hidden, held)
-    return AnswerMatch(right=share >= ENOUGH and not detail, share=share, detail=detail)
+
+
+def _by_verdict(
+    gold: AnswerWords, given: AnswerWords, share: float, detail: str
+) -> tuple[float, str]:
+    """Of a question for yes or no, the verdict is the answer, and its reasons are not needed."""
+    wanted, said = verdict_of(gold), verdict_of(given)
+    if not (wanted and said):
+        return share, detail
+    if wanted != said:
+        return share, detail or f"says {said}"
+    return max(share, ENOUGH), detail
+
+
+def _is_enough(parts: Sequence[WordPart], known: GivenWords, share: float) -> bool:
+    """A quarter with two telling words in it, or a third with most of one part of several."""
+    if share >= QUARTER and sum(map(known.telling, parts)) >= TELLING:
+        return True
+    return share >= THIRD and len(parts) > 1 and max(map(known.share, parts)) >= MOST
+
+
+def _is_short_form(gold: AnswerWords, answer: str, asked: str, share: float) -> bool:
+    """Most of what one sentence adds to the question is in the expected text."""
+    if share < LITTLE:
+        return False
+    wanted, apart = GivenWords(gold), roots_of(read_words(asked))
+    first = _SENTENCES.split(answer, maxsplit=1)[0]
+    own = own_words(read_words(first), apart)
+    return own.total > 0 and wanted.share(own) > HALF
+
+
+def _missed_dates(
+    dates: Sequence[ToldDate], given: AnswerWords, hidden: Container[int]
+) -> list[ToldDate]:
+    if not dates:
+        return []
+    offered = [d for told in told_dates(given) if told.end - 1 not in hidden for d in told.readings]
+    return [
+        told
+        for told in dates
+        if not any(days.within(wanted) for days in offered for wanted in told.readings)
+    ]
+
+
+def _content_places(gold: AnswerWords, dates: Sequence[ToldDate]) -> list[int]:
+    told = {place for found in dates for place in range(found.start, found.end)}
+    rest = [place for place in range(len(gold.tokens)) if place not in told]
+    kept = [place for place in rest if gold.tokens[place] not in STOP]
+    return kept if kept or dates else rest
 
 
 def match_sequence(expected: str, answer: str) -> AnswerMatch:
@@ -154,6 +272,8 @@ def _stems_of(words: AnswerWords, hidden: Container[int]) -> frozenset[str]:
             last = ""
             continue
         held.add(words.stems[place])
+        if token in _TIMES:
+            held.add(_TIMES[token])
         if token[0].isdigit():
             if last.isalpha() and last not in STOP and len(last) > 1:
                 held.add(last + token)
@@ -162,6 +282,9 @@ def _stems_of(words: AnswerWords, hidden: Container[int]) -> frozenset[str]:
             held.update(_implied(token))
         last = token
     return frozenset(held)
+
+
+_TIMES = {"once": "1", "twice": "2", "thrice": "3"}
 
 
 def is_exact(token: str) -> bool:
@@ -208,17 +331,17 @@ def _holds_form(held: Holdings, wanted: str) -> bool:
     return any(is_form(wanted, word) for word in held.written)
 
 
-def _hidden(gold: AnswerWords, given: AnswerWords) -> frozenset[int]:
-    # A negative word of the expected text itself, were it only in a title, denies nothing.
-    return denied(given) if NEGATORS.isdisjoint(gold.tokens) else frozenset()
+def _hidden(gold: AnswerWords, given: AnswerWords, *asked: AnswerWords) -> frozenset[int]:
+    # A negative word of the expected text itself, were it only in a title, denies nothing; nor does
+    # one that the question uses.
+    own = all(NEGATORS.isdisjoint(words.tokens) for words in (gold, *asked))
+    return denied(given) if own else frozenset()
 
 
-def _denial(
-    wanted: Sequence[str], given: AnswerWords, hidden: frozenset[int], held: Holdings
-) -> str:
+def _denial(gold: AnswerWords, given: AnswerWords, hidden: frozenset[int], held: Holdings) -> str:
     """The answer denies words of the expected text alone, and gives them nowhere else."""
     said = {given.stems[i] for i in hidden if given.tokens[i] not in STOP}
-    denies = bool(said) and said.issubset(wanted) and said.isdisjoint(held.stems)
+    denies = bool(said) and said.issubset(content(gold)) and said.isdisjoint(held.stems)
     return "denies it" if denies else ""
 
 
@@ -231,18 +354,18 @@ def _joined_found(gold: AnswerWords, held: Holdings) -> frozenset[str]:
     return frozenset(found)
 
 
-def _contradiction(gold: AnswerWords, given: AnswerWords, found: frozenset[str]) -> str:
-    missing = [t for t in gold.tokens if is_exact(t) and stem(t) not in found]
-    if missing and (missing != ["1"] or any(is_exact(t) for t in given.tokens)):
-        return f"{missing[0]} is missing"
-    gold_reply, reply = _reply(gold.tokens), _reply(given.tokens)
+def _contradiction(gold: AnswerWords, given: AnswerWords, missed: Sequence[str]) -> str:
+    if missed and (set(missed) != {"1"} or any(is_exact(t) for t in given.tokens)):
+        return f"{missed[0]} is missing"
+    gold_reply, reply = reply_of(gold), reply_of(given)
     if gold_reply and reply and gold_reply != reply:
         return f"says {reply}"
-    if is_negative(gold.tokens) and not is_negative(given.tokens):
+    if is_negative(_main(gold)) and not is_negative(given.tokens):
         return "does not deny it"
     return ""
 
 
-def _reply(tokens: Sequence[str]) -> str:
-    first = next(iter(tokens), "")
-    return {"yes": "yes", "yeah": "yes", "yep": "yes", "no": "no", "nope": "no"}.get(first, "")
+def _main(words: AnswerWords) -> Sequence[str]:
+    """The first half of the content words: a denial further on is not of the whole."""
+    places = [n for n, token in enumerate(words.tokens) if token not in STOP]
+    return words.tokens[: places[(len(places) - 1) // 2] + 1] if places else words.tokens

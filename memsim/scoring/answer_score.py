@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memsim.fast_dataclass import fast_init
-from memsim.scoring.answer_match import AnswerMatch, occurrences, too_long
+from memsim.scoring.answer_match import ENOUGH, AnswerMatch, occurrences, too_long
 from memsim.scoring.answer_text import AnswerWords, read_words
 from memsim.scoring.locomo_f1 import CATEGORIES, locomo_f1
 from memsim.scoring.outcomes import Outcome, outcome_of_answer
@@ -48,7 +48,7 @@ def judge_answer(probe: Probe, answer: str, superseded: Sequence[str] = ()) -> A
         return AnswerScore(outcome="UNSCORED", locomo_f1=f1, detail="nothing is expected")
     match = _match(probe, answer)
     old = (*probe.forbid, *superseded)
-    found, as_current = _weigh(probe.expect, old, read_words(answer), right=match.right)
+    found, as_current = _weigh(probe.expect, old, read_words(answer), match)
     return AnswerScore(
         outcome=outcome_of_answer(found=found, old_as_current=as_current),
         score=match.share if found or not match.right else 0.0,
@@ -87,13 +87,15 @@ def _match(probe: Probe, answer: str) -> AnswerMatch:
 
 
 def _weigh(
-    expected: Sequence[str], old: Sequence[str], given: AnswerWords, *, right: bool
+    expected: Sequence[str], old: Sequence[str], given: AnswerWords, match: AnswerMatch
 ) -> tuple[bool, bool]:
     """Whether the expected value is given, and whether an old one is given as current."""
     current = [span for text in expected for span in occurrences(read_words(text), given)]
     stale = [s for text in old for s in _old_spans(read_words(text), expected, given, current)]
     if not stale:
-        return right, False
+        return match.right, False
+    # Beside an old value a part of the current one is not enough: both may share it.
+    right = match.right and (bool(current) or match.share > ENOUGH)
     if right and current and all(_inside(c, stale) for c in current):
         right = False
     as_current = any(not says_old(given, *span, loosely=right) for span in stale)

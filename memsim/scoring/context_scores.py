@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from memsim.scoring.answer_match import (
-    ENOUGH,
     Holdings,
     everything_in,
     holds_all,
@@ -84,6 +83,9 @@ def _states(text: str, fact: Fact) -> bool:
 def _expected(fact: Fact, probe: Probe) -> bool:
     return any(occurrences(read_words(fact.value), read_words(text)) for text in probe.expect)
 
+
+ENOUGH = 0.6
+"""Share of an expected text's content words that has to stand in a context."""
 
 _APART = re.compile(r"[,;\n]\s+|\s+and\s+", re.IGNORECASE)
 

@@ -146,6 +146,22 @@ def is_negative(tokens: Sequence[str]) -> bool:
     return not _DENIALS.isdisjoint(tokens)
 
 
+_REPLIES = {"yes": "yes", "yeah": "yes", "yep": "yes", "no": "no", "nope": "no"}
+_HEDGES = frozenset({"likely", "probably", "possibly", "perhaps", "maybe", "most", "somewhat"})
+
+
+def reply_of(words: AnswerWords) -> str:
+    """The `yes` or `no` with which a text begins, or empty."""
+    return _REPLIES.get(next(iter(words.tokens), ""), "")
+
+
+def verdict_of(words: AnswerWords) -> str:
+    """Whether the first clause says yes or no, as `likely no` or `it is not so`; or empty."""
+    first = [t for t, clause in zip(words.tokens, words.clauses, strict=True) if clause == 0]
+    reply = next((token for token in first if token not in _HEDGES), "")
+    return _REPLIES.get(reply) or ("no" if is_negative(first) else "")
+
+
 def says_old(words: AnswerWords, start: int, end: int, *, loosely: bool) -> bool:
     """Whether the words from `start` to `end` are given as something of the past, or denied.
 

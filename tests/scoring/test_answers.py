@@ -120,6 +120,57 @@ def test_all_needs_every_one_and_any_needs_one() -> None:
     assert judge_answer(probe("cat", "dog", match="any"), "a cat").outcome == "PASS"
 
 
+def test_an_answer_may_be_told_otherwise(subtests: pytest.Subtests) -> None:
+    """A part that tells, a short form, other forms of a word and the bare verdict are right."""
+    for ask, expected, answer, right in [
+        (
+            "What did she get?",
+            "a handwritten letter about her childhood",
+            "Handwritten letters",
+            True,
+        ),
+        ("What does she feel?", "freedom and expressing herself", "Freedom", True),
+        ("What did he do?", "went to the harbour festival", "He goes to a harbour festival", True),
+        ("What is she?", "creative and patient", "She has creativity and patience", True),
+        (
+            "Why does she run?",
+            "to clear her mind after long days at the hospital",
+            "Clear mind",
+            True,
+        ),
+        ("Would she move?", "Likely no; she likes her garden", "No, she feels settled.", True),
+        ("Would she move?", "Likely no; she likes her garden", "She would not leave.", True),
+        ("What won't he do?", "quit", "He won't quit.", True),
+        ("Would she move?", "Likely no; she likes her garden", "Yes, for her garden.", False),
+        ("Would she move?", "Yes, she likes boats", "Probably not, though she likes boats", False),
+        ("Which lamp was it?", "the red lamp", "the blue lamp", False),
+        ("Which shoes?", "red shoes", "blue shoes", False),
+        ("What did she paint?", "a horse, a boat and a lake", "a sunset", False),
+        ("What did she paint?", "a horse, a boat and a lake", "many things that she likes", False),
+        ("What does he play?", "the cello in an orchestra", "not the cello", False),
+        ("What pets has she?", "two cats and a dog", "a horse and two goats", False),
+        ("Where did they meet?", "at a harbour in Moss", "somewhere by the sea", False),
+    ]:
+        with subtests.test(ask=ask, answer=answer):
+            asked = Probe(id="p", ask=ask, expect=(expected,))
+            assert right == judge_answer(asked, answer).right
+
+
+def test_of_a_long_answer_the_first_sentences_are_read() -> None:
+    """As many as have no more content words than the limit."""
+    padding = "Every lake has a boat. " * 14
+
+    assert judge_answer(probe("Oslo"), f"It is Oslo. {padding}").right
+    assert not judge_answer(probe("Oslo"), f"{padding} It is Oslo.").right
+
+
+def test_beside_an_old_value_a_part_of_the_current_one_is_not_enough() -> None:
+    """Both may share it."""
+    asked = probe("the tall house by the harbour gate", forbid=("the old house by the harbour",))
+
+    assert judge_answer(asked, "the old house by the harbour").outcome == "STALE"
+
+
 @pytest.mark.parametrize(
     ("match", "expected", "answer"),
     [("number", "7", "seven"), ("date", "8 May 2023", "2023-05-08"), ("choice", "red", "a")],

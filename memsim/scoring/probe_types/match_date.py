@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from calendar import monthrange
-from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from memsim.scoring.answer_dates import Days, days_of_token, in_year
 from memsim.scoring.answer_match import MOST_VALUES, AnswerMatch
 from memsim.scoring.answer_text import AnswerWords, read_words
 from memsim.scoring.polarity import denied
@@ -17,26 +15,10 @@ if TYPE_CHECKING:
 
     from memsim.scenario.script import Probe
 
-_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
-
 
 def match(probe: Probe, expected: str, answer: str) -> AnswerMatch:
     """Compare as dates."""
     return match_date(expected, answer, tolerance=probe.tolerance)
-
-
-@dataclass(frozen=True, slots=True)
-class Days:
-    """The days that a date means: one, a month, a year, or one in any year."""
-
-    first: date
-    last: date
-    any_year: bool = False
-
-    @property
-    def length(self) -> int:
-        """How many days."""
-        return (self.last - self.first).days + 1
 
 
 def match_date(expected: str, answer: str, *, tolerance: float) -> AnswerMatch:
@@ -66,40 +48,7 @@ def _days(words: AnswerWords, hidden: frozenset[int] | tuple[()]) -> Iterator[Da
     for place, token in enumerate(words.tokens):
         if place in hidden:
             continue
-        for reading in _readings(token):
-            try:
-                yield _spanned(*reading)
-            except ValueError:
-                continue
-
-
-def _readings(token: str) -> Iterator[tuple[int, int, int]]:
-    parts = token.lstrip("-").replace("/", "-").split("-")
-    if not all(p.isdecimal() for p in parts):
-        return
-    numbers = [int(p) for p in parts]
-    if "/" in token and len(numbers) == 3:
-        first, second, year = numbers
-        yield year, first, second
-        yield year, second, first
-    elif token.startswith("--") and len(numbers) == 2:
-        yield 0, numbers[0], numbers[1]
-    elif len(numbers) == 3 and len(parts[0]) == 4:
-        yield numbers[0], numbers[1], numbers[2]
-    elif len(numbers) == 2 and len(parts[0]) == 4:
-        yield numbers[0], numbers[1], 0
-    elif _YEAR.fullmatch(token):
-        yield numbers[0], 0, 0
-
-
-def _spanned(year: int, month: int, day: int) -> Days:
-    if not month:
-        return Days(date(year, 1, 1), date(year, 12, 31))
-    if not day:
-        return Days(date(year, month, 1), date(year, month, monthrange(year, month)[1]))
-    # A leap year stands for any year, so that 29 February exists in it.
-    one = date(year or 2000, month, day)
-    return Days(one, one, any_year=not year)
+        yield from days_of_token(token)
 
 
 def _lies_in(given: Days, wanted: Days, spare: timedelta) -> bool:
@@ -108,14 +57,7 @@ def _lies_in(given: Days, wanted: Days, spare: timedelta) -> bool:
             return False
         years = range(-1, 2)
         base = given.first.replace(year=2000)
-        return any(abs(base - _in_year(wanted.first, 2000 + y)) <= spare for y in years)
+        return any(abs(base - in_year(wanted.first, 2000 + y)) <= spare for y in years)
     if given.length > wanted.length:
         return False
     return wanted.first - spare <= given.first and given.last <= wanted.last + spare
-
-
-def _in_year(day: date, year: int) -> date:
-    try:
-        return day.replace(year=year)
-    except ValueError:
-        return day.replace(year=year, day=28)
