@@ -179,14 +179,27 @@ LIGHT_WEIGHT: Final = 0.3
 SYNONYM_WEIGHT: Final = 0.7
 
 _POLITE: Final = re.compile(
-    r"^\s*(?:(?:hey|hi|so|and|ok|okay|please|sorry|well|also|by the way|btw|i forgot"
-    r"|quick question)[\s,:.!-]+){0,4}"
-    r"(?:(?:can|could|would|will)\syou\s(?:please\s)?(?:tell|remind|show|give)\s(?:me|us)\s"
-    r"(?:again\s)?|(?:please\s)?(?:tell|remind|show)\s(?:me|us)\s(?:again\s)?"
-    r"|do\syou\s(?:still\s)?(?:know|remember|recall)\s|i\swonder\s)?",
+    r"^\s*(?:(?:hey|hi|hello|so|and|ok|okay|please|sorry|excuse\sme|well|also|by\sthe\sway|btw"
+    r"|i\sforgot|quick\squestion|just\scurious)[\s,:.!-]+){0,4}"
+    r"(?:(?:(?:can|could|would|will)\syou\s(?:please\s|kindly\s)?(?:tell|remind|show|give)\s(?:me|us)"
+    r"|would\syou\s(?:please\s)?mind\s(?:telling|reminding|showing)\s(?:me|us)"
+    r"|(?:please\s)?(?:tell|remind|show)\s(?:me|us)|let\s(?:me|us)\sknow"
+    r"|(?:do|can)\syou\s(?:still\s|happen\sto\s)?(?:know|remember|recall)"
+    r"|i(?:'d|\u2019d|\swould)\s(?:like|love)\sto\sknow|i\swonder|i\swas\swondering)"
+    r"(?:\s(?:again|please))?[\s,:-]+)?",
     re.IGNORECASE,
 )
-_LIVING: Final = re.compile(r"\bdo(?:es)?\sfor\s(?:a\sliving|work)\b")
+_CLOSING: Final = re.compile(
+    r"(?:(?:[\s,.!?\u2026-]+(?:please|thanks|thank\syou|many\sthanks|if\syou\s(?:know|remember))"
+    r"(?:\s(?:a\slot|so\smuch|very\smuch))?){0,3}[\s,.!?\u2026]*)$",
+    re.IGNORECASE,
+)
+_POLITE_LAYERS: Final = 3
+_WHOM: Final = re.compile(
+    rf"\b(?:{_AUXILIARY})\s(?P<one>[^\W\d_]+)(?:\sand\s(?P<two>[^\W\d_]+))?"
+    r"|\b(?P<whose>[^\W\d_]+)'s\b"
+)
+_LIVING: Final = re.compile(r"\bdo(?:es)?\sfor\s(?:a\sliving|work)\b", re.IGNORECASE)
 _CAPITALISED: Final = re.compile(r"\b[A-Z][\w\u2019'-]*")
 _NO_NAMES: Final = STOP | WH | ASKING | frozenset(MONTHS) | frozenset(WEEKDAYS)
 
@@ -239,13 +252,38 @@ class ParsedQuestion:
         return frozenset(self.stands_for.get(root, root) for root in held)
 
 
+def bare_question(text: str) -> str:
+    """A question without politeness, with one question mark at its end."""
+    bare = _CLOSING.sub("", text).strip()
+    for _ in range(_POLITE_LAYERS):
+        bare = _POLITE.sub("", bare) or bare
+    return f"{bare or text.strip()}?"
+
+
+def subjects(text: str) -> frozenset[str]:
+    """Stems of the words of a question that may name whom it is about, however they are written.
+
+    They stand behind `did` or another auxiliary verb, or before `'s`, and are no words that others
+    can replace.
+    """
+    folded = fold(bare_question(text))
+    found = {match[name] for match in _WHOM.finditer(folded) for name in ("one", "two", "whose")}
+    roots = (stem(word) for word in found if word and word not in _NO_NAMES)
+    return frozenset(r for r in roots if r not in _GROUPS and r not in _LIGHT_STEMS)
+
+
 @lru_cache(maxsize=1 << 12)
-def parse_question(text: str) -> ParsedQuestion:
-    """Parse the question in a text."""
-    text = _LIVING.sub("work as", _POLITE.sub("", text))
+def parse_question(text: str, known: frozenset[str] | None = None) -> ParsedQuestion:
+    """Parse the question in a text.
+
+    Args:
+        text: the question.
+        known: stems of the names that may be in it; None for those that it writes with a capital.
+    """
+    text = _LIVING.sub("work as", bare_question(text))
     folded = fold(text)
     asked = mentions(text)
-    names = _names(text)
+    names = _names(text) if known is None else _known_names(words(folded), known)
     kind, types = answer_kind(folded)
     past = wants_past(folded)
     said = words(_without(text, asked))
@@ -291,6 +329,11 @@ def _names(text: str) -> tuple[str, ...]:
         if match.start() > 0 and bare not in _NO_NAMES:
             found.append(stem(folded))
     return tuple(dict.fromkeys(found))
+
+
+def _known_names(said: list[str], known: frozenset[str]) -> tuple[str, ...]:
+    roots = (stem(word) for word in said if word not in _NO_NAMES)
+    return tuple(dict.fromkeys(root for root in roots if root in known))
 
 
 def _weights(said: list[str], types: frozenset[str], names: tuple[str, ...]) -> dict[str, float]:

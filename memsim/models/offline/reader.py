@@ -22,12 +22,20 @@ from memsim.language.numbers import Number, numbers
 from memsim.language.text import content, fold, stem, words
 from memsim.models import IDK
 from memsim.models.offline.candidates import Candidate, Ranking
-from memsim.models.offline.question import CODES, ParsedQuestion, parse_question
+from memsim.models.offline.question import (
+    CODES,
+    ParsedQuestion,
+    bare_question,
+    parse_question,
+    subjects,
+)
 from memsim.models.offline.statements import (
     corrects,
+    names_among,
     other_side,
     speaker,
     statements,
+    unmentioned,
     without_passing,
 )
 
@@ -281,8 +289,8 @@ UNKNOWN = ReaderAnswer(text=IDK)
 
 def read_answer(request: Request) -> ReaderAnswer:
     """Answer the request's question from its messages."""
-    question = parse_question(request.question)
-    ranking = _ranking(request, question)
+    ranking = _ranking(request)
+    question = ranking.question
     ranked = ranking.best()
     if not ranked or not _enough(ranking, ranked[0]):
         return UNKNOWN
@@ -298,11 +306,15 @@ def read_answer(request: Request) -> ReaderAnswer:
     return _quoted(question, ranking, best, fitting)
 
 
-def _ranking(request: Request, question: ParsedQuestion) -> Ranking:
+def _ranking(request: Request) -> Ranking:
     now = request.now.date() if request.now else None
+    found = statements(request.messages, request.asker)
+    roots = frozenset(map(stem, words(bare_question(request.question))))
+    named = names_among(roots, found) | unmentioned(subjects(request.question), found)
+    question = parse_question(request.question, named)
     periods = [meant for m in question.dates if (meant := resolve(m, now))]
     asker = speaker("user", request.asker) if request.asker else ""
-    return Ranking(question, statements(request.messages, request.asker), asker, periods)
+    return Ranking(question, found, asker, periods)
 
 
 def _enough(ranking: Ranking, best: Candidate) -> bool:

@@ -161,6 +161,7 @@ class Utterance:
     stems: frozenset[str]
     question_stems: frozenset[str]
     """Stems of its questions, which the next entry may answer."""
+    names: frozenset[str]
 
 
 class Statement(NamedTuple):
@@ -190,6 +191,36 @@ def statements(messages: Sequence[Message], asker: str = "") -> list[Statement]:
             at = len(found)
             found.append(Statement(entry, message, at, entry.who or who, entry.day or day))
     return found
+
+
+def names_among(roots: frozenset[str], found: Sequence[Statement]) -> frozenset[str]:
+    """The stems that the entries use as names: speakers, and what is mostly written so.
+
+    How the question writes them does not matter: `caroline` asks for Caroline.
+    """
+    count = dict.fromkeys(roots, 0)
+    speakers = set()
+    for statement in found:
+        speakers.add(statement.who)
+        entry = statement.entry
+        for root in roots & entry.stems:
+            count[root] -= 1
+        for root in roots & entry.names:
+            count[root] += 2
+    named = {root for root, more in count.items() if more > 0}
+    return frozenset(named | (roots & speakers))
+
+
+def unmentioned(roots: frozenset[str], found: Sequence[Statement]) -> frozenset[str]:
+    """The stems that no entry holds, neither as a word nor as a name or its speaker's."""
+    left = set(roots)
+    for statement in found:
+        if not left:
+            break
+        left -= statement.entry.stems
+        left -= statement.entry.names
+        left.discard(statement.who)
+    return frozenset(left)
 
 
 def _people(messages: Iterable[Message], asker: str) -> frozenset[str]:
@@ -266,7 +297,8 @@ def _entry(who: str, day: date | None, lines: tuple[str, ...]) -> Utterance:
     found = tuple(sentence(text) for line in lines for text in sentences(line))
     stems: frozenset[str] = frozenset().union(*(s.stems for s in found))
     asked: frozenset[str] = frozenset().union(*(s.stems for s in found if s.question))
-    return Utterance(stem(fold(who)), day, found, stems, asked)
+    names: frozenset[str] = frozenset().union(*(s.names for s in found))
+    return Utterance(stem(fold(who)), day, found, stems, asked, names)
 
 
 @lru_cache(maxsize=1 << 15)
