@@ -211,7 +211,7 @@ class Strategy(ABC):
         self.memo = Memo()
 
     def observe(self, message: Message) -> None:  # noqa: B027 - optional: a memory may store nothing
-        """Store a message that was said."""
+        """Store a message that was said; once, though a retry may bring it again by the same id."""
 
     @abstractmethod
     def context(self, query: Query) -> Context:
@@ -221,7 +221,10 @@ class Strategy(ABC):
         """Adopt the effects of a context that was really sent."""
 
     def end_turn(self) -> None:  # noqa: B027 - optional
-        """Summarise, extract or record after the reply was observed."""
+        """Summarise, extract or record after the reply was observed.
+
+        A retry may call it again, with nothing said in between: that changes nothing.
+        """
 
     def elapse(self, now: datetime) -> None:  # noqa: B027 - optional
         """React to virtual time that has passed."""
@@ -290,7 +293,11 @@ class Strategy(ABC):
         raise StrategyError(message)
 
     def load(self, state: State) -> None:
-        """Replace the present state by a saved one."""
+        """Replace the present state by a saved one, all of it.
+
+        Raises:
+            StateError: a part is missing, unknown or damaged; the present state stays.
+        """
         message = f"{type(self).__name__} cannot be loaded: it does not implement save and load"
         raise StrategyError(message)
 

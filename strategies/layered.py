@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
@@ -48,7 +49,7 @@ class Layered(memsim.Strategy):
             tell=lambda event: env.log(memsim.Event(**asdict(event))),
         )
         self._memory = Memory(setup)
-        self._query: memsim.Query | None = None
+        self._asked: deque[tuple[memsim.Context, memsim.Query]] = deque(maxlen=16)
         self._terms: Terms = {}
 
     def observe(self, message: memsim.Message) -> None:
@@ -58,14 +59,18 @@ class Layered(memsim.Strategy):
             self._memory.observe(message)
 
     def context(self, query: memsim.Query) -> memsim.Context:
-        self._query = query  # `delivered` needs its principal and session
         principal, session = query.principal, query.session
-        return self._memory.context(
+        context = self._memory.context(
             query.text, principal=principal, session=session, budget=query.budget, turn=query.turn
         )
+        self._asked.append((context, query))
+        return context
 
     def delivered(self, context: memsim.Context) -> None:
-        if (query := self._query) is not None:
+        # Others may have asked since. A context that was cut is of the latest question.
+        queries = [query for asked, query in self._asked if asked is context]
+        queries = queries or [query for _, query in self._asked]
+        for query in queries[-1:]:
             self._memory.delivered(context, principal=query.principal, session=query.session)
 
     def tools(self, principal: str) -> Sequence[memsim.ToolSpec]:

@@ -94,6 +94,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
     ),
     "mutants": (
         "leakage/test_doubles.py",
+        "testing/test_defects.py::test_each_class_of_defects_is_found",
         "testing/test_mutants.py",
     ),
     "processes": (

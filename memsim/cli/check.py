@@ -107,8 +107,9 @@ def _lockstep(
     terminal: Terminal,
 ) -> int:
     from memsim.testing.check_report import pair_lines, pairs_as_json, pairs_exit_code
-    from memsim.testing.checks import PROFILES, subject_of
+    from memsim.testing.checks import PROFILES
     from memsim.testing.lockstep import look
+    from memsim.testing.subjects import subject_of
 
     found = [look(subject_of(subject), PROFILES[profile], seed) for subject in subjects]
     code = pairs_exit_code(found)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from memsim.errors import StateError
 from memsim.message import Block, Message, Text, ToolResult, ToolUse, utc
 
+SavedT = TypeVar("SavedT")
 JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
 
 
@@ -22,7 +23,9 @@ def pack(messages: Iterable[Message]) -> list[JSON]:
 def unpack(packed: Any) -> list[Message]:  # noqa: ANN401 - what was read from a file may be anything
     """The messages that `pack` wrote. Raises `StateError` if it wrote no such thing."""
     with reading("its messages are damaged"):
-        return [_unpacked(item) for item in packed]
+        messages = [_unpacked(item) for item in packed]
+        check_whole(packed, pack(messages), "its messages are damaged")
+        return messages
 
 
 @contextmanager
@@ -38,6 +41,32 @@ def reading(otherwise: str) -> Iterator[None]:
         *(OverflowError, RecursionError),
     ) as error:
         raise StateError(f"the saved state cannot be read back: {otherwise}") from error
+
+
+def check_whole(saved: object, again: object, otherwise: str) -> None:
+    """Refuse a state of which a part was not read: what would be saved now is something else.
+
+    `otherwise` is what to say of the state then. Raises `StateError`.
+    """
+    if saved != again:
+        raise StateError(f"the saved state cannot be read back: {otherwise}")
+
+
+def load_whole(
+    state: SavedT, *, load: Callable[[SavedT], None], save: Callable[[], SavedT], otherwise: str
+) -> None:
+    """Load a state of which every part is read, or go back to the present one.
+
+    `otherwise` is what to say where a part was not read. Raises `StateError`, as `load` may.
+    """
+    before = save()
+    load(state)
+    try:
+        with reading(otherwise):
+            check_whole(state, save(), otherwise)
+    except StateError:
+        load(before)
+        raise
 
 
 def part(state: Any, name: str) -> Any:  # noqa: ANN401 - what was read from a file may be anything
@@ -84,7 +113,7 @@ def _unpacked(item: dict[str, Any]) -> Message:
         time=utc(datetime.fromisoformat(item["time"])),
         quotes=tuple(item["quotes"]),
         derived_from=tuple(item["derived_from"]),
-        excerpts=tuple(item.get("excerpts", ())),
+        excerpts=tuple(item["excerpts"]),
         composed=item["composed"],
     )
 

@@ -154,10 +154,10 @@ class IngestQueue:
                 left={("" + who, "" + session): None for who, session in saved["left"]},
                 open={
                     ("" + who, "" + session): utc(datetime.fromisoformat(last))
-                    for who, session, last in saved.get("open", ())
+                    for who, session, last in saved["open"]
                 },
                 joined={"" + session: None for session in saved["joined"]},
-                unnamed=unpack(saved.get("unnamed", ())),
+                unnamed=unpack(saved["unnamed"]),
             )
 
     def _keep(self, said: list[Message]) -> None:

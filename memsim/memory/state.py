@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from memsim.errors import ModelError, StateError, StoreError
 from memsim.memory.audit import AuditTrail
-from memsim.memory.codec import JSON, reading
+from memsim.memory.codec import JSON, check_whole, reading
 from memsim.memory.deletion import original_of
 from memsim.memory.entry import decode, encode
 from memsim.memory.ingest_queue import IngestQueue
@@ -35,7 +35,7 @@ MADE: frozenset[Layer] = frozenset({"episodic", "semantic"})
 """What the memory keeps of its own accord of what is said."""
 
 
-_SINCE = frozenset({"noted", "offloaded"})
+_SINCE = frozenset({"noted"})
 """Parts that are missing in states of before, which had nothing of the kind."""
 
 
@@ -97,8 +97,12 @@ class MemoryState:
                 found = ascii(saved["version"])[:40]
                 raise StateError(f"the saved memory has version {found}, not {VERSION}")
             entries = [decode(e, f"entry {n}") for n, e in enumerate(saved["entries"], 1)]
+            check_whole(saved["entries"], [encode(e) for e in entries], "its entries are damaged")
             order = {"" + i: n for n, i in enumerate([] + saved["order"])}
+            if not order.keys() <= {e.id for e in entries}:
+                raise StateError("the saved state cannot be read back: an entry is missing")
             backlog = IngestQueue.load(saved["backlog"])
+            check_whole(saved["backlog"], backlog.save(), "what was still to be done is damaged")
             audit = AuditTrail.load(saved["audit"])
             states = [(part, part_of(saved, name)) for name, part in self.parts.items()]
         before = [(part, part.save()) for part, _ in states]
@@ -106,6 +110,7 @@ class MemoryState:
         try:
             for part, state in states:
                 part.load(state)
+                check_whole(state, part.save(), "a part of the memory is damaged")
             self._replace(entries)
         except (StateError, StoreError, ModelError):
             for part, state in before:

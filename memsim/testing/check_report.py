@@ -144,6 +144,8 @@ def _broken(report: CheckReport, paths: Paths) -> Iterator[TextLine]:
         yield TextLine(text=f"{word}  {report.subject}  {promise.label}{again}", tone=tone)
         yield TextLine(text=f"  promise  {promise.statement}")
         yield TextLine(text=f"  found    {_printable(result.why)}")
+        if promise.remedy:
+            yield TextLine(text=f"  to do    {promise.remedy}")
         if (report.subject, result.invariant) in paths:
             yield TextLine(text=f"  program  python {paths[report.subject, result.invariant]}")
         yield TextLine(text="")
@@ -238,6 +240,7 @@ def _result(result: CheckResult, paths: Paths) -> dict[str, object]:
         "family": promise.tag,
         "measured_on": promise.on,
         "statement": promise.statement,
+        "remedy": promise.remedy,
         "verdict": result.verdict,
         "examples": result.examples,
         "looked": result.looked,

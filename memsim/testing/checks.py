@@ -8,22 +8,22 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from memsim.discovery.loader import load_strategy, prepare, resolve
-from memsim.discovery.strategy_ref import StrategyRef, snake_case
 from memsim.errors import MemsimError, NoCasesError
 from memsim.suite.case_plan import parse_expression
 from memsim.testing.case_coverage import Coverage, FeatureCount
 from memsim.testing.case_search import draw_cases, simplest
 from memsim.testing.check_cases import AnyCase, Case
-from memsim.testing.claims import claims_of
+from memsim.testing.fresh_process import close_processes
 from memsim.testing.generators import cases, files, ledgers, runs, shelves
 from memsim.testing.invariant_catalogue import PARTS
 from memsim.testing.invariants import Invariant, NotApplicable, Violation, known
+from memsim.testing.subjects import subject_of
 from memsim.testing.worlds import Subject, Trial, World
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
+    from memsim.discovery.strategy_ref import StrategyRef
     from memsim.testing.invariant_catalogue import On
 
 Verdict = Literal["holds", "violated", "declared", "nothing", "not applicable"]
@@ -194,24 +194,14 @@ def perform(plan: CheckPlan) -> CheckReport:
         _Tally(i, plan, subject) for i in wanted if (i.on == "strategy") == (subject is not None)
     ]
     coverage = Coverage()
-    for on in dict.fromkeys(t.invariant.on for t in tallies):
-        _try(on, [t for t in tallies if t.invariant.on == on], plan, subject, coverage)
+    try:
+        for on in dict.fromkeys(t.invariant.on for t in tallies):
+            _try(on, [t for t in tallies if t.invariant.on == on], plan, subject, coverage)
+    finally:
+        close_processes()
     by_name = {t.invariant.name: t.result() for t in tallies}
     results = [by_name.get(i.name) or _elsewhere(i, plan.subject) for i in wanted]
     return CheckReport(subject=plan.subject, results=tuple(results), coverage=coverage.counted())
-
-
-def subject_of(ref: str) -> Subject:
-    """The strategy of a ref, with its claims.
-
-    Raises:
-        RefError: it means nothing.
-    """
-    resolved = resolve(ref)
-    kind = load_strategy(resolved)
-    make = prepare(resolved)
-    claims = claims_of(kind, snake_case(kind.__name__), dict(resolved.params))
-    return Subject(ref=ref, make=make, claims=claims)
 
 
 def verify(name: str, subject: str, case: AnyCase) -> int:
@@ -332,7 +322,7 @@ def _try(
     for number in range(plan.profile.examples):
         case = case_of(on, plan.profile.steps, plan.seed, number)
         coverage.add(case)
-        trial = None if subject is None else Trial(subject, case)  # type: ignore[arg-type]
+        trial = None if subject is None else Trial(subject, case, number)  # type: ignore[arg-type]
         try:
             for tally in tallies:
                 if tally.open:

@@ -144,6 +144,8 @@ def _head(invariant: Invariant, subject: str, case: AnyCase, why: str) -> str:
     told = f"{subject} breaks {invariant.label}: {why}"
     about = "\n".join(textwrap.wrap(_plain(told), 98))
     promise = "\n".join(textwrap.wrap(_plain(invariant.statement), 98))
+    if invariant.remedy:
+        promise += "\n\nWhat to do: " + "\n".join(textwrap.wrap(_plain(invariant.remedy), 98))
     source = literal(case)
     records = sorted(n for n in KINDS if f"{n}(" in source and n not in _BLOCKS)
     blocks = sorted(n for n in _BLOCKS if f"{n}(" in source)

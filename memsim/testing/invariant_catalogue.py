@@ -69,6 +69,7 @@ class Invariant:
         number: 1 to 60, as the catalogue counts; several may have one, for different things.
         formal: the same in symbols: H a history, H' what is left of it, C a compaction.
         measure: takes a trial or a case; gives how much was looked at, 0 for nothing.
+        remedy: what to change in a strategy that breaks it, in one sentence.
     """
 
     number: int
@@ -80,6 +81,7 @@ class Invariant:
     example: str
     needs: tuple[Need, ...]
     measure: Measure
+    remedy: str = ""
 
     @property
     def label(self) -> str:
@@ -100,12 +102,13 @@ def holds(
 ) -> Callable[[Measure], Measure]:
     """Register a function as an invariant; its docstring is the statement and the example.
 
-    The number gives the family. `formal` is the statement in symbols.
+    A last paragraph that begins with `To mend it,` is the remedy. The number gives the family.
+    `formal` is the statement in symbols.
     """
 
     def register(measure: Measure) -> Measure:
         name = measure.__name__
-        statement, example = _docstring_parts(measure)
+        statement, example, remedy = _docstring_parts(measure)
         _KNOWN[name] = Invariant(
             number=number,
             name=name,
@@ -116,6 +119,7 @@ def holds(
             example=example,
             needs=needs,
             measure=measure,
+            remedy=remedy,
         )
         return measure
 
@@ -138,10 +142,15 @@ def invariant(name: str) -> Invariant:
     return _KNOWN[name]
 
 
-def _docstring_parts(measure: Measure) -> tuple[str, str]:
-    doc = (measure.__doc__ or "").strip()
-    example = re.search(r"\bFails\b.*", doc, re.DOTALL)
+def _docstring_parts(measure: Measure) -> tuple[str, str, str]:
+    told, _, remedy = (measure.__doc__ or "").strip().partition("To mend it, ")
+    example = re.search(r"\bFails\b.*", told, re.DOTALL)
     if example is None:
         raise ValueError(f"{measure.__name__} tells no failing example")
-    statement = re.split(r"\n\s*\n", doc)[0]
-    return " ".join(statement.split()), " ".join(example[0].split())
+    statement = re.split(r"\n\s*\n", told)[0]
+    mended = " ".join(remedy.split())
+    return " ".join(statement.split()), " ".join(example[0].split()), _sentence(mended)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

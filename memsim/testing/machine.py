@@ -25,7 +25,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from memsim.errors import BudgetUnsatisfiable, ModelError
 from memsim.strategy import Forget
 from memsim.testing.check_cases import Behaviour, Case, CaseElapse, CaseEvent, CaseForget, CaseGrant
-from memsim.testing.checks import PROFILES, CheckProfile, subject_of
+from memsim.testing.checks import PROFILES, CheckProfile
 from memsim.testing.generators.generated_conversations import (
     BLANK,
     DELIMITERS,
@@ -41,6 +41,7 @@ from memsim.testing.generators.generated_conversations import (
 )
 from memsim.testing.invariants import Violation, invariant
 from memsim.testing.invariants.isolation import coded
+from memsim.testing.subjects import subject_of
 from memsim.testing.worlds import Sight, Subject, Trial, TrialTranscript, World
 
 if TYPE_CHECKING:

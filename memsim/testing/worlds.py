@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -154,6 +154,11 @@ class World:
         """The strategy in play; another object after a restart."""
         return self._player.strategy
 
+    @property
+    def folder_name(self) -> str:
+        """The path of the private folder; empty where the strategy has asked for none."""
+        return self._folder.name if self._folder is not None else ""
+
     def close(self) -> None:
         """Release the strategy and its folder; an error now counts as a crash."""
         with self._watched():
@@ -167,7 +172,7 @@ class World:
         """Whether an error has ended the play."""
         return bool(self.transcript.failed or self.transcript.crashed)
 
-    def play(self, events: Sequence[CaseEvent]) -> TrialTranscript:
+    def play(self, events: Iterable[CaseEvent]) -> TrialTranscript:
         """Play events as a replay does, until the strategy raises an error."""
         with self._watched():
             for event in events:
@@ -305,11 +310,17 @@ class World:
 
 
 class Trial:
-    """The worlds in which one case is played through one strategy; made on first use."""
+    """The worlds in which one case is played through one strategy; made on first use.
 
-    def __init__(self, subject: Subject, case: Case) -> None:
+    Args:
+        number: the number of the case among those of a check; None for a case of its own, in which
+            everything is measured.
+    """
+
+    def __init__(self, subject: Subject, case: Case, number: int | None = None) -> None:
         self.subject = subject
         self.case = case
+        self.number = number
         self._main: World | None = None
         self._open: list[World] = []
 
@@ -324,6 +335,11 @@ class Trial:
                     if not self._main.over:
                         self._main.ask(text, who)
         return self._main
+
+    def one_of(self, count: int, place: int = 0) -> bool:
+        """Whether this case is the one of so many in which something costly is measured."""
+        chosen = self.number is None or self.number % count == place % count
+        return chosen and bool(self.case.turns)
 
     @property
     def transcript(self) -> TrialTranscript:

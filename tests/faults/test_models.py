@@ -18,8 +18,8 @@ from memsim.models.live.model import LiveModel
 from memsim.models.live.retry import RetryClient, RetryPolicy
 from memsim.models.model_ref import LiveRef
 from memsim.testing import Case, CaseTurn, World
-from memsim.testing.checks import subject_of
 from memsim.testing.faults import Mode, Schedule
+from memsim.testing.subjects import subject_of
 from tests.doubles.exploration import one_after_another
 from tests.doubles.model_faults import (
     MODEL_FAULTS,

@@ -18,9 +18,12 @@ class Plain(Strategy):
     def __init__(self, env: object) -> None:
         super().__init__(env)  # type: ignore[arg-type]
         self.said: list[Message] = []
+        self.ids: set[str] = set()
 
     def observe(self, message: Message) -> None:
-        self.said.append(message)
+        if message.id not in self.ids:
+            self.ids.add(message.id)
+            self.said.append(message)
 
     def context(self, query: Query) -> Context:
         """What is shown."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memsim.testing import check
-from memsim.testing.checks import subject_of
+from memsim.testing.subjects import subject_of
 
 SYSTEMS = ("aegis", "agenticx", "agentscope", "cogtrix", "prx")
 DEPARTING = [s for s in SYSTEMS if subject_of(s).claims.departs]

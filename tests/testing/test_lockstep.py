@@ -13,10 +13,11 @@ from memsim.cli.program import program
 from memsim.context import Context
 from memsim.message import Message, composed
 from memsim.strategy import Environment, Query, Strategy
-from memsim.testing.checks import CheckProfile, subject_of
+from memsim.testing.checks import CheckProfile
 from memsim.testing.claims import claims_of
 from memsim.testing.invariants.isolation import WAYS, observer
 from memsim.testing.lockstep import LockstepResult, look
+from memsim.testing.subjects import subject_of
 from memsim.testing.worlds import Subject
 from tests.doubles.catalogue import AMNESIAC, HONEST, load
 

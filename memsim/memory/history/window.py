@@ -82,7 +82,12 @@ class Window:
         return self._tokens_from(self._start)
 
     def add(self, message: Message) -> tuple[Message, ...]:
-        """Take a message in; the messages that left the window for it, oldest first."""
+        """Take a message in; the messages that left the window for it, oldest first.
+
+        A message that stands in the window already is left out: it was observed again.
+        """
+        if message.id in self._place:
+            return ()
         return self._add(message, self.counter.message(message))
 
     def _add(self, message: Message, tokens: int, date_tokens: int = 0) -> tuple[Message, ...]:
@@ -319,7 +324,9 @@ class Archive:
         self.rankers: Sequence[Ranker] = rankers
 
     def add(self, message: Message) -> None:
-        """Keep a message and index it."""
+        """Keep a message and index it; one that is kept already is left out."""
+        if message.id in self.log:
+            return
         self.log.add(message)
         text = f"{message.principal}: {message.text}"
         for ranker in self.rankers:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from memsim.context import Context
 from memsim.context_checks import repair_context
-from memsim.memory.codec import reading
+from memsim.memory.codec import load_whole, reading
 from memsim.memory.forget_request import requested_message
 from memsim.message import Message, composed
 from memsim.strategy import (
@@ -125,6 +125,8 @@ class AegisSystem(Strategy):
         self._said: dict[str, str] = {}
 
     def observe(self, message: Message) -> None:
+        if message.id in self._said:
+            return
         talk = self._talks.get(message.session)
         if talk is None:
             talk = AegisConversation(
@@ -214,6 +216,8 @@ class AegisSystem(Strategy):
         mine = (i for i, who in self._said.items() if who == request.principal)
         own |= {i: "" for i in mine if i not in own}
         gone = set(requested_message(request.text, request.sources, own))
+        for source in gone:
+            self._said.pop(source, None)
         for talk in self._talks.values():
             if talk.remove(gone):
                 entities = [dict(entity) for _, entity in talk.entities.values()]
@@ -275,6 +279,9 @@ class AegisSystem(Strategy):
         }
 
     def load(self, state: State) -> None:
+        load_whole(state, load=self._load, save=self.save, otherwise="it is not AEGIS's memory")
+
+    def _load(self, state: State) -> None:
         with reading("it is not AEGIS's memory"):
             saved: dict[str, Any] = dict(state)
             talks = {

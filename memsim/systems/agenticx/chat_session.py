@@ -132,12 +132,17 @@ class AgenticxSession:
         self.gauge = Gauge()
         self._micro = micro
         self._tools: dict[str, str] = {}
+        self._ids: set[str] = set()
 
-    def add(self, message: Message) -> None:
-        """Take in what was said."""
+    def add(self, message: Message) -> bool:
+        """Take in what was said; false where it was said already."""
+        if message.id in self._ids:
+            return False
+        self._ids.add(message.id)
         self._tools.update((use.id, use.name) for use in uses_of(message))
         self.chat.append(message)
         self.agent = (*self.agent, self._cut(message) if self._micro else message)
+        return True
 
     def naming(self, message: Message) -> str:
         """The tool that a message is the result of."""
@@ -146,6 +151,7 @@ class AgenticxSession:
     def remove(self, ids: frozenset[str]) -> None:
         """Take messages out, and every summary that was made from one of them."""
         self.chat = [m for m in self.chat if m.id not in ids]
+        self._ids -= ids
         left = (m for m in self.agent if m.id not in ids)
         self.agent = tuple(m for m in left if ids.isdisjoint(m.derived_from))
         told = tuple(line for line in self.gauge.told if ids.isdisjoint(line[1]))
@@ -169,6 +175,7 @@ class AgenticxSession:
         """Take over a saved session. Raises StateError where it is damaged."""
         with reading("a session is damaged"):
             self.chat = unpack(saved["chat"])
+            self._ids = {m.id for m in self.chat}
             self.agent = tuple(unpack(saved["agent"]))
             self.scratchpad.load(saved["scratchpad"])
             lines = tuple((n, tuple(ids)) for n, ids in saved["gauge"]["told"])

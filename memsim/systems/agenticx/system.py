@@ -142,10 +142,11 @@ class AgenticxSystem(Strategy):
         self._turn: list[Message] = []
 
     def observe(self, message: Message) -> None:
+        if not self._studios.of(message.principal).session(message.session).add(message):
+            return
         self._revision += 1
         self._latest = (message.principal, message.session)
         self._turn.append(message)
-        self._studios.of(message.principal).session(message.session).add(message)
 
     def context(self, query: Query) -> Context:
         studio = self._studios.seen_by(query.principal)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from memsim.context import Context
 from memsim.context_checks import credit_once, fit_context
-from memsim.memory.codec import JSON, reading
+from memsim.memory.codec import JSON, load_whole, reading
 from memsim.memory.compaction.summary import originals
 from memsim.memory.forget_request import requested_message
 from memsim.message import Message, composed
@@ -302,6 +302,11 @@ class AgentscopeSystem(Strategy):
         return {"agents": self.agents.save(), **self._remembering.save(), "at": list(self._at)}
 
     def load(self, state: State) -> None:
+        load_whole(
+            state, load=self._load, save=self.save, otherwise="it is not AgentScope's memory"
+        )
+
+    def _load(self, state: State) -> None:
         with reading("it is not AgentScope's memory"):
             saved: dict[str, Any] = dict(state)
             before = self.agents.save()

@@ -76,6 +76,7 @@ class CogtrixSession(ScopedPart):
         self._shown: list[Message] = []
         self._undated: set[str] = set()
         self.pending: list[Message] = []
+        self._ids: set[str] = set()
         self._prompts: list[str] = []
         self.state = CompactionState()
         self.exchanges = ExchangeIndex(works.embed)
@@ -91,7 +92,9 @@ class CogtrixSession(ScopedPart):
         )
 
     def hear(self, message: Message) -> None:
-        """Take a message in; it becomes part of the history when its turn is over."""
+        """Take a message in once; it becomes part of the history when its turn is over."""
+        if message.id in self._ids:
+            return
         if message.role == "user":
             command = _COMMAND.fullmatch(message.text)
             if command and command[1] in MODES:
@@ -101,6 +104,7 @@ class CogtrixSession(ScopedPart):
                 self._prompts = [*self._prompts, message.text][-LOOKED_AT:]
                 self.switch(suggested_mode(self.mode, self._prompts) or self.mode)
         self.pending.append(message)
+        self._ids.add(message.id)
 
     def switch(self, mode: Mode) -> None:
         """Go on in another mode; what was said and what is tracked stays."""
@@ -283,6 +287,7 @@ class CogtrixSession(ScopedPart):
         covered = self.state.covered - before
         self.state = replace(self.state, summary=summary, covered=covered, settled={})
         self.messages = [m for m in self.messages if m.id not in gone]
+        self._ids.difference_update(gone)
         self.pending = [m for m in self.pending if m.id not in gone]
         self._shown = [m for m in self._shown if m.id not in gone]
         self.exchanges.remove(gone)
@@ -343,6 +348,7 @@ class CogtrixSession(ScopedPart):
             if not known:
                 self._undated.add(message.id)
             self.messages.append(message)
+        self._ids = {m.id for m in self.messages}
         kept = len(self.messages) - metadata.get("pending", 0)
         self.messages, self.pending = self.messages[:kept], self.messages[kept:]
         self._shown = list(map(self._as_shown, self.messages))

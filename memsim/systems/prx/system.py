@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from memsim.context import Context, ContextBuilder, Section
 from memsim.context_checks import repair_context
-from memsim.memory.codec import reading
+from memsim.memory.codec import load_whole, reading
 from memsim.memory.compaction import CompactionOutcome
 from memsim.memory.scope import MemoryScopes
 from memsim.message import Message, TokenCounter, composed
@@ -103,6 +103,7 @@ class PrxSystem(Strategy):
         "authority_non_elevation": "what is recalled is a system message",
         "non_interference": "hygiene is done on everybody's entries when anybody speaks",
         "grant_and_revoke": "what hygiene erased is still sent, and cannot be shared",
+        "revoked_is_gone": "what a tool found while it was shared stays in the chat",
     }
     departs_with: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "version=0.3.0,acl=on": {
@@ -151,7 +152,10 @@ class PrxSystem(Strategy):
         )
 
     def observe(self, message: Message) -> None:
-        if left := self._chats.of(message.principal).add(message):
+        chat = self._chats.of(message.principal)
+        if message.id in chat:
+            return
+        if left := chat.add(message):
             self._log("dropped", tuple(m.id for m in left))
         self._pending.append(message)
         self.service.joined(message.principal, message.session)
@@ -188,6 +192,8 @@ class PrxSystem(Strategy):
         self.service.sent(text if of is context else "", numbers)
 
     def end_turn(self) -> None:
+        if not self._pending:
+            return
         said, now = list(dict.fromkeys(m.principal for m in self._pending)), self.env.clock.now()
         self._pending.clear()
         for chat in self._chats:
@@ -272,6 +278,9 @@ class PrxSystem(Strategy):
         return {"service": self.service.save(), "chats": self._chats.save()}
 
     def load(self, state: State) -> None:
+        load_whole(state, load=self._load, save=self.save, otherwise="it is not a memory of PRX")
+
+    def _load(self, state: State) -> None:
         with reading("it is not a memory of PRX"):
             service, chats = state["service"], state["chats"]
             if len(state) != 2:

@@ -86,6 +86,25 @@ def coded(event: CaseEvent, who: str, _: Case | None = None) -> CaseEvent:
     return _reworded(event, lambda m: _CODE.sub("K-0007", m.text))
 
 
+def said_otherwise(case: Case, ids: str = "") -> Case:
+    """The same people, times and questions; everybody says something else.
+
+    `ids` is put before the id of every message.
+    """
+
+    def other(event: CaseEvent) -> CaseEvent:
+        if not isinstance(event, CaseTurn):
+            return event
+        turn = _reworded(event, lambda m: f"Other {m.text} words." if m.text.strip() else m.text)
+        heard, reply = (
+            tuple(replace(m, id=ids + m.id) for m in messages)
+            for messages in (turn.heard, turn.reply)
+        )
+        return replace(turn, heard=heard, reply=reply)
+
+    return mapped(case, other)
+
+
 WAYS: Mapping[str, Callable[[CaseEvent, str, Case], CaseEvent | None]] = {
     "others say nothing": _without,
     "others say what one says oneself": _as_oneself,

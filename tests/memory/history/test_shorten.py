@@ -313,8 +313,9 @@ def test_what_was_offloaded_is_saved_and_forgotten_with_its_message() -> None:
     assert SECRET not in again.saved()
     assert {} == again.memory.save()["offloaded"]
 
-    again.memory.load({name: part for name, part in saved.items() if name != "offloaded"})
-    assert {} == again.memory.save()["offloaded"]  # of a memory that had no such part
+    with pytest.raises(StateError, match="saved without offloaded"):
+        again.memory.load({name: part for name, part in saved.items() if name != "offloaded"})
+    assert {} == again.memory.save()["offloaded"]  # and nothing has changed
     with pytest.raises(StateError):
         again.memory.load({**saved, "offloaded": {"ana's": {"0" * 64: "eA=="}}})
 

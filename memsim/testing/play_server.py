@@ -1,0 +1,152 @@
+"""Play cases in a process of its own, each in a fork that has played nothing before.
+
+A parent sends a line of JSON for each play, and reads a line with what was shown. The process ends
+with its parent, because its input ends then.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from memsim.testing import process_traces
+from memsim.testing.disguise import disguise
+
+if TYPE_CHECKING:
+    from memsim.testing.check_cases import Case
+    from memsim.testing.worlds import Subject, World
+
+LONGEST = 300
+"""Seconds that one play may take."""
+
+
+def main() -> None:
+    """Answer requests until the input ends."""
+    ref, surroundings = sys.argv[1], json.loads(sys.argv[2])
+    sys.dont_write_bytecode = True
+    answers = os.fdopen(os.dup(1), "w", encoding="ascii")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what a strategy prints is no answer
+    if surroundings["clock"]:
+        disguise()
+    from memsim.testing.subjects import subject_of
+
+    subject = subject_of(ref)
+    server = _Server(subject, surroundings)
+    for line in sys.stdin:
+        answers.write(json.dumps(server.answer(json.loads(line))) + "\n")
+        answers.flush()
+
+
+class _Server:
+    def __init__(self, subject: Subject, surroundings: dict[str, Any]) -> None:
+        self._subject = subject
+        self._surroundings = surroundings
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Play in a fork; modules that it needed are imported here, so that the next need not."""
+        if hasattr(os, "fork"):
+            answer = _forked(lambda: self._play(request))
+        else:
+            answer = self._play(request)
+        for name in answer.pop("modules", ()):
+            with suppress(Exception):
+                importlib.import_module(name)
+        return answer
+
+    def _play(self, request: dict[str, Any]) -> dict[str, Any]:
+        from memsim.testing.counterexamples import decode
+
+        before = {*sys.modules}
+        random.seed(99 if self._surroundings["chance"] else 1)
+        if self._surroundings["place"]:
+            os.chdir(tempfile.mkdtemp(prefix="memsim-check-"))
+        cases = [decode(json.dumps(case)) for case in request["cases"]]
+        if request["disk"] is not None:
+            answer = {"found": _on_disk(self._subject, cases[0], full=request["disk"] == "full")}  # type: ignore[arg-type]
+        else:
+            answer = _traced(lambda: _together(self._subject, cases))  # type: ignore[arg-type]
+        known = ("memsim.", "numpy")
+        answer["modules"] = sorted(n for n in {*sys.modules} - before if n.startswith(known))
+        return answer
+
+
+def _together(subject: Subject, cases: list[Case]) -> tuple[list[World], list[Any]]:
+    """Play cases side by side, an event of each in turn."""
+    from memsim.testing.views import view_of
+    from memsim.testing.worlds import World
+
+    worlds = [World(subject, case) for case in cases]
+    for events in zip_longest(*(case.events for case in cases)):
+        for world, event in zip(worlds, events, strict=True):
+            if event is not None and not world.over:
+                world.play((event,))
+    return worlds, [view_of(world, ordered=True) for world in worlds]
+
+
+def _on_disk(subject: Subject, case: Case, *, full: bool) -> list[str]:
+    """Ids of the messages that are found, or of all of them where an error was raised."""
+    import resource
+
+    from memsim.testing.views import found_messages
+    from memsim.testing.worlds import World
+
+    world = World(subject, case)
+    third = max(1, len(case.events) // 3)
+    for number, event in enumerate(case.events):
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        if full and third <= number < 2 * third:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+        world.play((event,))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    found = [m.id for m in case.messages] if world.over else sorted(found_messages(world, case))
+    world.close()
+    return found
+
+
+def _traced(play: Callable[[], tuple[list[World], list[Any]]]) -> dict[str, Any]:
+    state, files = process_traces.state_of_process(), process_traces.open_files()
+    threads = process_traces.threads()
+    with process_traces.FilesWritten("memsim-check-") as written:
+        worlds, views = play()
+        for world in worlds:
+            world.close()
+    notes = [f"it changes {name}" for name in process_traces.changed(state)]
+    left = process_traces.names_of(process_traces.threads() - threads)
+    notes += [f"it leaves the thread {name!r}" for name in left]
+    opened = process_traces.opened_since(files)
+    notes += [f"it leaves {path} open" for path in opened if "memsim-check-" in path]
+    notes += [f"it writes {path}, outside its folder" for path in dict.fromkeys(written.outside)]
+    return {"views": views, "notes": notes}
+
+
+def _forked(play: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        signal.alarm(LONGEST)
+        try:
+            answer = play()
+        except BaseException as error:  # noqa: BLE001 - a stranger's code: it is told, not raised
+            answer = {"error": f"{type(error).__name__}: {' '.join(str(error).split())}"}
+        with os.fdopen(writing, "w", encoding="ascii") as pipe:
+            pipe.write(json.dumps(answer))
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, encoding="ascii") as pipe:
+        text = pipe.read()
+    os.waitpid(child, 0)
+    return json.loads(text) if text else {"error": "its process ended"}
+
+
+if __name__ == "__main__":
+    main()
