@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import Any, Protocol, TypeGuard, cast
 
 from memsim.errors import RunFolderError, StateError
 from memsim.memory.codec import parse, reading
@@ -30,10 +30,6 @@ from memsim.testing.check_cases import (
     ShelfEntry,
 )
 from memsim.testing.invariant_catalogue import PARTS, Invariant, invariant
-
-if TYPE_CHECKING:
-    from memsim.testing.checks import CheckResult
-
 
 # Cases as Python source, for programs, and as JSON, to be tried again; none is executed.
 
@@ -226,6 +222,26 @@ def _measuring(invariant: Invariant, subject: str) -> str:
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.=,@-]+")
 
 
+class FailedResult(Protocol):
+    """The part of a result that is kept as a counterexample."""
+
+    @property
+    def invariant(self) -> str:
+        """Its name."""
+
+    @property
+    def subject(self) -> str:
+        """The strategy's ref, or `memory`."""
+
+    @property
+    def why(self) -> str:
+        """What is broken."""
+
+    @property
+    def case(self) -> AnyCase | None:
+        """The simplest case in which it does not hold."""
+
+
 @dataclass(frozen=True, slots=True)
 class Counterexamples:
     """The counterexamples of every check."""
@@ -244,7 +260,7 @@ class Counterexamples:
                 continue
         return kept
 
-    def keep(self, result: CheckResult) -> Path | None:
+    def keep(self, result: FailedResult) -> Path | None:
         """Write a counterexample; the program's path, or None where there is none.
 
         Raises:

@@ -21,7 +21,7 @@ from memsim.testing.views import View
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ProcessSetting:
     """What a process finds around it.
 
     Attributes:
@@ -39,19 +39,19 @@ class Surroundings:
 
 Disk = Literal["good", "full"]
 
-HOME = Surroundings()
+HOME = ProcessSetting()
 AWAY = (
-    Surroundings(hashes=2, clock=True, chance=True, place=True),
-    Surroundings(hashes=5, clock=True, chance=True, place=True),
+    ProcessSetting(hashes=2, clock=True, chance=True, place=True),
+    ProcessSetting(hashes=5, clock=True, chance=True, place=True),
 )
-"""Surroundings that differ from `HOME` in everything."""
+"""ProcessSetting that differ from `HOME` in everything."""
 
 CAUSES = {
-    "its hash seed (the order of a set, or `hash`)": Surroundings(hashes=2),
-    "another hash seed (the order of a set, or `hash`)": Surroundings(hashes=5),
-    "its clock or environment variables": Surroundings(clock=True),
-    "its global random numbers": Surroundings(chance=True),
-    "its folder, time zone, locale or user": Surroundings(place=True),
+    "its hash seed (the order of a set, or `hash`)": ProcessSetting(hashes=2),
+    "another hash seed (the order of a set, or `hash`)": ProcessSetting(hashes=5),
+    "its clock or environment variables": ProcessSetting(clock=True),
+    "its global random numbers": ProcessSetting(chance=True),
+    "its folder, time zone, locale or user": ProcessSetting(place=True),
 }
 """What may be the cause of a difference, and surroundings that differ in that alone."""
 
@@ -84,7 +84,7 @@ class RemotePlay:
 class FreshProcess:
     """A process that plays cases of one strategy, each as if it were the first."""
 
-    def __init__(self, ref: str, surroundings: Surroundings) -> None:
+    def __init__(self, ref: str, surroundings: ProcessSetting) -> None:
         given = {**os.environ, "PYTHONHASHSEED": str(surroundings.hashes)}
         given["PYTHONPATH"] = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
         given |= _PLACE if surroundings.place else {}
@@ -129,7 +129,7 @@ class FreshProcess:
 
 
 @lru_cache(maxsize=16)
-def _process(ref: str, surroundings: Surroundings, _path: tuple[str, ...]) -> FreshProcess:
+def _process(ref: str, surroundings: ProcessSetting, _path: tuple[str, ...]) -> FreshProcess:
     made = FreshProcess(ref, surroundings)
     _OPEN.append(made)
     return made
@@ -140,7 +140,7 @@ _OPEN: list[FreshProcess] = []
 
 def play_in(
     ref: str,
-    surroundings: Sequence[Surroundings],
+    surroundings: Sequence[ProcessSetting],
     cases: Sequence[Case],
     disk: Disk | None = None,
 ) -> list[RemotePlay]:
@@ -157,7 +157,7 @@ def play_in(
 @lru_cache(maxsize=8)
 def _played(
     ref: str,
-    surroundings: tuple[Surroundings, ...],
+    surroundings: tuple[ProcessSetting, ...],
     cases: tuple[Case, ...],
     disk: Disk | None,
     _path: tuple[str, ...],

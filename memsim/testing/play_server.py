@@ -115,7 +115,7 @@ def _on_disk(subject: Subject, case: Case, *, full: bool) -> list[str]:
 def _traced(play: Callable[[], tuple[list[World], list[Any]]]) -> dict[str, Any]:
     state, files = process_traces.state_of_process(), process_traces.open_files()
     threads = process_traces.threads()
-    with process_traces.FilesWritten("memsim-check-") as written:
+    with process_traces.WriteWatch("memsim-check-") as written:
         worlds, views = play()
         for world in worlds:
             world.close()

@@ -20,7 +20,7 @@ _HARMLESS = ("/dev/", "/proc/")
 _CHANGES = frozenset({"os.mkdir", "os.rename", "os.truncate"})
 
 
-class FilesWritten:
+class WriteWatch:
     """Lists the files that are written outside given folders; it cannot be taken off again."""
 
     def __init__(self, prefix: str) -> None:

@@ -66,7 +66,7 @@ WIDE = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Answer:
     """Ids and codes that somebody is shown."""
 
     text: str
@@ -74,15 +74,15 @@ class Shown:
     codes: frozenset[str]
 
 
-def shown(world: World, query: Query) -> Shown:
+def shown(world: World, query: Query) -> Answer:
     """What a question is answered from."""
     try:
         context = world.memory.context(query).ranked()
     except BudgetUnsatisfiable as error:
-        return Shown(str(error), frozenset(), frozenset())
+        return Answer(str(error), frozenset(), frozenset())
     text = "\n".join(m.text for s in context.sections for m in s.messages)
     ids = frozenset((*context.verbatim, *context.derived, *context.ranking))
-    return Shown(repr(context), ids, frozenset(CODE.findall(text)))
+    return Answer(repr(context), ids, frozenset(CODE.findall(text)))
 
 
 def found_messages(world: World, case: Case) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memsim.testing.check_cases import Case
-from memsim.testing.fresh_process import AWAY, CAUSES, HOME, Surroundings, play_in
+from memsim.testing.fresh_process import AWAY, CAUSES, HOME, ProcessSetting, play_in
 from memsim.testing.invariant_catalogue import Violation, holds
 from memsim.testing.invariants.isolation import said_otherwise
 from memsim.testing.views import difference
@@ -30,7 +30,7 @@ def same_in_any_process(trial: Trial) -> int:
     return 1
 
 
-def _away(case: Case) -> Surroundings:
+def _away(case: Case) -> ProcessSetting:
     return AWAY[case.budget % len(AWAY)]
 
 

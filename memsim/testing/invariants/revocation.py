@@ -11,7 +11,7 @@ from memsim.strategy import Forget, Grant
 from memsim.testing.check_cases import Case, CaseTurn
 from memsim.testing.invariant_catalogue import Violation, holds
 from memsim.testing.invariants.isolation import observer
-from memsim.testing.views import CODE, WIDE, Shown, shown
+from memsim.testing.views import CODE, WIDE, Answer, shown
 from memsim.testing.worlds import Trial, World
 
 
@@ -71,7 +71,7 @@ def revoked_is_gone(trial: Trial) -> int:
     return len(meant)
 
 
-def _live_on(world: World, case: Case, grant: Grant, before: Shown) -> None:
+def _live_on(world: World, case: Case, grant: Grant, before: Answer) -> None:
     """Take back a grant under which the viewer went on talking."""
     who, meant = grant.viewer, frozenset(grant.sources)
     codes = {c for i, text in _spoken(case, grant.owner) if i in meant for c in CODE.findall(text)}
