@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import Stemmer
 
 from memsim.language.lexicon import ABBREVIATIONS, IRREGULAR, LABELS, STOP
+from memsim.language.scripts import UNSPACED, marks, plain_digits
+from memsim.language.word_forms import is_english, light_stems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +29,7 @@ _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]{1,3}(?![^\W_]))?")
 _CODE = re.compile(r"[^\W_]{1,64}(?:[-./:_#@][^\W_]{1,64})+")
 _JOINT = re.compile(r"[^\W_][-./:_#@][^\W_]")
 _DIGIT = re.compile(r"\d")
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_WIDE = re.compile(f"[{UNSPACED}]+")
 _WIDE_STOP = re.compile("什么|多少|哪里|哪儿|为什么|怎么|[谁哪几吗呢了的是在我你他她它们]")
 # Every repetition is bounded, so that a megabyte of full stops is not scanned from each of its
 # positions.
@@ -45,8 +47,14 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKD", text.translate(_QUOTES).casefold())
-    bare = "".join(c for c in folded if not unicodedata.combining(c))
+    bare = "".join(c for c in folded if not _is_accent(c))
     return unicodedata.normalize("NFC", bare)
+
+
+def _is_accent(character: str) -> bool:
+    # Other marks make other letters: Japanese voicing, Indic viramas, Thai tones.
+    placed = unicodedata.combining(character)
+    return placed > 0 and not (7 <= placed <= 9 or 84 <= placed <= 132)
 
 
 def words(text: str) -> list[str]:
@@ -66,10 +74,15 @@ def _found(text: str) -> list[str]:
         folded, codes = _take_codes(folded)
     else:
         codes = []
-    plain = _WORD.findall(folded)
-    if not folded.isascii():
-        plain = [piece for word in plain for piece in _narrow(word)]
-    return codes + plain
+    if folded.isascii():
+        return codes + _WORD.findall(folded)
+    return codes + [piece for word in _marked_word().findall(folded) for piece in _narrow(word)]
+
+
+@lru_cache(maxsize=1)
+def _marked_word() -> re.Pattern[str]:
+    letter = f"(?:[^\\W_]|[{marks()}])"
+    return re.compile(rf"{letter}+(?:'[^\W\d_]{{1,3}}(?!{letter}))?")
 
 
 def _take_codes(folded: str) -> tuple[str, list[str]]:
@@ -228,15 +241,12 @@ def is_label(who: str) -> bool:
 Analyser = Callable[[str], list[str]]
 """Turns a text into its terms, in order, with repetitions."""
 
-# Scripts that write words without spaces between them are indexed by pairs of characters.
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
-    "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-    "\U00020000-\U0003134f"
-)
+# Scripts that write words without spaces between them, and Korean, are indexed by pairs of
+# characters.
+_PAIRS = f"\uac00-\ud7af{UNSPACED}"
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:'[a-z]+)?")
-_TERM = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+(?:'[a-z]+)?")
-_PAIRED = re.compile(rf"[{_UNSPACED}]")
+_PAIRED = re.compile(rf"[{_PAIRS}]")
+_ELIDED = re.compile(r"(?:all|dall|dell|nell|sull|quell)'[a-z]{3}")
 _IDENTIFIER = re.compile(r"[^\W_]+(?:[-_/.:@#][^\W_]+)+")
 _HAS_DIGIT = re.compile(r"\d")
 _STEMMED_LENGTH: Final = 64
@@ -245,12 +255,12 @@ _STEMMED_LENGTH: Final = 64
 def plain_terms(text: str) -> list[str]:
     """Words without case: runs of letters and digits, with an apostrophe and what follows it.
 
-    Accents are dropped outside ASCII. Scripts without spaces give pairs of characters.
+    Accents are dropped outside ASCII. Korean and scripts without spaces give pairs of characters.
     """
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
     found: list[str] = []
-    for word in _TERM.findall(fold(text)):
+    for word in _marked_term().findall(plain_digits(fold(text))):
         if _PAIRED.match(word):
             found += (word[i : i + 2] for i in range(max(1, len(word) - 1)))
         else:
@@ -258,14 +268,38 @@ def plain_terms(text: str) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=1)
+def _marked_term() -> re.Pattern[str]:
+    letter = f"(?:[^\\W_{_PAIRS}]|[{marks()}])"
+    return re.compile(rf"[{_PAIRS}]+|{letter}+(?:'[a-z]+)?")
+
+
 def index_terms(text: str) -> list[str]:
     """Porter stems of the words that are not English stop words, and whole identifiers.
 
-    So `moving` finds `moved`, and `A-17` finds only itself, not every 17.
+    So `moving` finds `moved`, and `A-17` finds only itself, not every 17. In other languages, a
+    word is also a term without its endings: `Ankara'da` finds `Ankara`.
     """
-    found = [*filter(None, map(_root, plain_terms(text)))]
+    plain = plain_terms(text)
+    found = [*filter(None, map(_root, plain))]
+    if not text.isascii():
+        found += _light_terms(plain, english=is_english(text.lower()))
+    elif "'" in text:
+        found += (word.partition("'")[2] for word in plain if _ELIDED.match(word))
     if _HAS_DIGIT.search(text):
         found += (code for code in _IDENTIFIER.findall(fold(text)) if _HAS_DIGIT.search(code))
+    return found
+
+
+def _light_terms(words: list[str], *, english: bool) -> list[str]:
+    """What is left of inflected words; in an English text, of those in another script."""
+    found = []
+    for word in words:
+        if (english and word.isascii()) or _PAIRED.match(word):
+            continue
+        name, _, ending = word.partition("'")
+        named = ending if len(ending) > len(name) else name
+        found += sorted({*light_stems(named), named} - {_root(word), ""})
     return found
 
 

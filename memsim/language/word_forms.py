@@ -28,6 +28,10 @@ LONGEST_ENDING: Final = 12
 UNSURE_SHORTEST: Final = 4
 """The same in a text that may be English after all."""
 
+MOST_STRIPPED: Final = 6
+"""Letters of the longest ending that an index leaves out."""
+
+_PREFIXING: Final = frozenset({"ARABIC", "ETHIOPIC", "HEBREW"})
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 _LATIN_WORD: Final = re.compile(r"[a-z\u00df-\u024f]+")
 _ALIKE: Final = str.maketrans("أإآٱىیکةؤئ", "ااااييكهوي")
@@ -113,16 +117,19 @@ def is_foreign_form_of(word: str, written: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 16)
-def light_stem(word: str) -> str:
-    """A folded word without its longest ending, so that most forms of it meet in an index."""
+def light_stems(word: str) -> tuple[str, ...]:
+    """A folded word without each ending or prefix that it may have, so that forms of it meet."""
     script = script_of(word[0]) if word else ""
-    if script in {"HEBREW", "ARABIC"}:
-        prefix = _pattern(f"{script}_PREFIX").match(word)
-        rest = word[prefix.end() :] if prefix else word
-        return rest if len(rest) >= SHORTEST else word
+    if script in _PREFIXING:
+        prefix = _pattern(f"{script}_PREFIX").match(letters_alike(word))
+        rest = letters_alike(word[prefix.end() :]) if prefix else word
+        return (rest,) if len(rest) >= SHORTEST and rest != word else ()
     table = _table("INDIC" if script in INDIC else script)
-    sizes = range(min(6, len(word) - SHORTEST), 0, -1)
-    return next((word[:-n] for n in sizes if word[-n:] in table), word)
+    sizes = range(1, min(MOST_STRIPPED, len(word) - SHORTEST) + 1)
+    stems = [word[:-size] for size in sizes if word[-size:] in table]
+    if not stems and script in INDIC and unicodedata.category(word[-1]) in {"Mn", "Mc"}:
+        stems = [word[:-1]]
+    return tuple(stems)
 
 
 def _ends(stem: str, written: str, endings: Collection[str]) -> bool:

@@ -1,5 +1,7 @@
 """What lexical rankers index."""
 
+# ruff: noqa: RUF001 - words in many scripts
+
 from __future__ import annotations
 
 import re
@@ -10,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.language.text import index_terms, plain_terms
+from tests.language.sentences import SENTENCES
 
 
 @given(st.text(alphabet=string.printable))
@@ -60,3 +63,39 @@ def test_numbers_are_terms() -> None:
 def test_stop_words_are_no_terms() -> None:
     """What stands in every sentence finds nothing."""
     assert [] == index_terms("What is it that you are and they were?")
+
+
+UNLIKE = {"cs", "et", "fi", "lt"}
+"""Names whose consonants change, and sentences of ASCII letters that may be English."""
+
+
+def test_a_name_is_found_in_any_language(subtests: pytest.Subtests) -> None:
+    """A sentence shares a term with a question that names its place, and its decoy does not."""
+    for code, each in SENTENCES.items():
+        with subtests.test(language=code):
+            asked = set(index_terms(f"{each.place} – {each.asked}"))
+            right, wrong = index_terms(each.said), index_terms(each.decoy_said)
+
+            if code in UNLIKE:
+                assert len(asked & set(wrong)) == len(asked & set(right))
+            else:
+                assert len(asked & set(wrong)) < len(asked & set(right))
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("회의는 서울에서 열립니다.", "서울"),
+        ("Toplantı Ankara'da yapılacak.", "Ankara"),
+        ("A találkozó Budapesten lesz.", "Budapest"),
+        ("La riunione si tiene all'Aquila.", "Aquila"),
+        ("Встреча пройдёт в Москве.", "Москва"),
+        ("הפגישה תתקיים בירושלים.", "ירושלים"),
+        ("बैठक दिल्ली में होगी।", "दिल्ली"),
+        ("ಸಭೆ ಮೈಸೂರಿನಲ್ಲಿ ನಡೆಯಲಿದೆ.", "ಮೈಸೂರು"),
+        ("رقم طلبي هو ٧٧٣١.", "7731"),
+    ],
+)
+def test_a_name_finds_its_inflected_form(text: str, other: str) -> None:
+    """Particles, endings, prefixes and native digits do not hide a name from a lone query."""
+    assert not set(index_terms(other)).isdisjoint(index_terms(text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from memsim.scenario.script import Fact
 from memsim.scoring.context_scores import leaks
 from memsim.scoring.probes import score_probe
 from memsim.trace import ProbeTrace
+from tests.language.sentences import NUMBER, SENTENCES
 
 Make = Callable[..., ProbeTrace]
 MakeContext = Callable[..., Context]
@@ -106,3 +108,29 @@ def test_nothing_hidden_cannot_leak(trace_of: Make) -> None:
     """It is not scored, so it is no proof of safety."""
     assert score_probe(trace_of(), {}).scores["leaks"] is None
     assert score_probe(trace_of(hidden=(PIN,)), {}).scores["leaks"] == 0.0
+
+
+def test_an_inflected_value_is_a_leak(
+    subtests: pytest.Subtests, trace_of: Make, context_of: MakeContext
+) -> None:
+    """A secret is no less told with a Korean particle or a Turkish ending."""
+    for code, each in SENTENCES.items():
+        with subtests.test(language=code):
+            place = replace(PIN, id="place", value=each.place)
+            told = composed("system", each.said, id="summary:1", derived_from=("m1",))
+            other = composed("system", each.decoy_said, id="summary:2", derived_from=("m1",))
+            shown = trace_of(principal="ben", hidden=(place,), context=context_of(summary=(told,)))
+            kept = trace_of(principal="ben", hidden=(place,), context=context_of(summary=(other,)))
+
+            assert [("place", "context")] == [tuple(leak) for leak in leaks(shown)]
+            assert () == leaks(kept)
+
+
+def test_a_number_in_native_digits_is_a_leak(subtests: pytest.Subtests, trace_of: Make) -> None:
+    """So is a number beside letters of another script."""
+    number = replace(PIN, value=NUMBER)
+    for code, each in SENTENCES.items():
+        with subtests.test(language=code):
+            trace = trace_of(principal="ben", hidden=(number,), answer=each.number_said)
+
+            assert [("pin", "answer")] == [tuple(leak) for leak in leaks(trace)]
