@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from memsim.language.native_values import part_scripts
+from memsim.language.scripts import plain_digits
 from memsim.memory.entry import entry_id
 from memsim.memory.forget_request import names_any
 from memsim.memory.history.working_memory import ENTITIES
@@ -35,13 +37,19 @@ if TYPE_CHECKING:
 LATEST = 6
 """Messages before a request that are looked at."""
 _EXACT = re.compile(r"(?<![\w])[\w][\w.,:/-]*\d[\w:/-]*|(?<![\w])\d[\w.,:/-]*")
-_NAME = re.compile(r"(?:(?<=[\w,;] )|(?<=\b[A-Z][a-z]\. )|(?<=\b[A-Z][a-z]{2}\. ))[A-Z][\w'’-]{2,}")
+_NAME = re.compile(
+    r"(?:(?<=[\w,;] )|(?<=\b[A-Z][a-z]\. )|(?<=\b[A-Z][a-z]{2}\. ))[^\W\d_][\w'’-]{2,}"
+)
 
 
 def identifying_words(text: str) -> frozenset[str]:
-    """The names and exact values in a text, by which it can be known again."""
-    found = [*_EXACT.findall(text), *_NAME.findall(text)]
-    return frozenset(w.rstrip(".,:/-").casefold() for w in found)
+    """The names and exact values in a text, by which it can be known again.
+
+    Scripts without upper case show no names, so that there only exact values tell.
+    """
+    plain = text if text.isascii() else part_scripts(plain_digits(text))
+    names = (name for name in _NAME.findall(text) if name[0].isupper())
+    return frozenset(w.rstrip(".,:/-").casefold() for w in [*_EXACT.findall(plain), *names])
 
 
 def requests_naming(

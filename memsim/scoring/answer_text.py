@@ -345,18 +345,18 @@ def read_words(text: str) -> AnswerWords:
     """The comparable words of a text, in order."""
     tokens: list[str] = []
     clauses: list[int] = []
-    for place, clause in enumerate(_clauses(_plain_text(text))):
+    english = is_english(text.lower())
+    for place, clause in enumerate(_clauses(_plain_text(text, english=english))):
         found = spell_out(clause)
         tokens.extend(found)
         clauses.extend([place] * len(found))
     stems = tuple(stem(t) for t in tokens)
-    return AnswerWords(
-        tuple(tokens), stems, tuple(clauses), _inflected(text, tokens), text.isascii()
-    )
+    inflected = _inflected(text, tokens, english=english)
+    return AnswerWords(tuple(tokens), stems, tuple(clauses), inflected, text.isascii())
 
 
-def _plain_text(text: str) -> str:
-    if is_english(text.lower()):
+def _plain_text(text: str, *, english: bool) -> str:
+    if english:
         return fold(text) if text.isascii() else part_scripts(fold(text))
     text = _ELIDED.sub("", text)
     if text.isascii():
@@ -364,13 +364,12 @@ def _plain_text(text: str) -> str:
     return plain_values(_ELIDED_SHORT.sub("", fold(join_groups(text))))
 
 
-def _inflected(text: str, tokens: Sequence[str]) -> frozenset[int]:
+def _inflected(text: str, tokens: Sequence[str], *, english: bool) -> frozenset[int]:
     """The places of words with endings.
 
     Of a text that may be English, these are its names; of an English one, words of another script.
     """
-    spoken = text.lower()
-    if is_english(spoken):
+    if english:
         endings = () if text.isascii() else (not token.isascii() for token in tokens)
     elif text.isascii():
         names = frozenset(map(str.lower, _CAPITALISED.findall(text)))

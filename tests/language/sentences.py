@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -25,6 +27,29 @@ class Sentences(NamedTuple):
 
 NUMBER = "7731"
 WRONG_NUMBERS = ("7713", "773", "77310", "1")
+
+
+def write_script(path: Path, each: Sentences, turns: int = 0) -> Path:
+    """A script that states a place and a number, changes the place, and asks after other talk."""
+    filler = [{"filler": turns}] if turns else []
+    said = [
+        {"user": each.decoy_said, "facts": {"place": each.decoy}},
+        {"assistant": "OK."},
+        {"user": each.said, "facts": {"place": each.place}},
+        {"assistant": "OK."},
+        {"user": each.number_said, "facts": {"number": NUMBER}},
+        {"assistant": "OK."},
+        {"user": "+1"},
+        {"assistant": "OK."},
+    ]
+    probes = {
+        "place": {"ask": each.asked, "expect": each.place, "not": each.decoy},
+        "number": {"ask": each.number_asked, "expect": NUMBER, "not": WRONG_NUMBERS[0]},
+    }
+    script = {"memsim": 1, "name": path.stem, "turns": [*said, *filler], "probes": probes}
+    path.write_text(json.dumps(script, ensure_ascii=False), encoding="utf-8")
+    return path
+
 
 SENTENCES = {
     "en": Sentences(
@@ -184,8 +209,8 @@ SENTENCES = {
         "Koosolek toimub Tallinnas.",
         "Kus koosolek toimub?",
         "Tallinn",
-        "Tartu",
-        "Koosolek toimub Tartus.",
+        "Põlva",
+        "Koosolek toimub Põlvas.",
         "Minu tellimuse number on 7731.",
         "Mis on minu tellimuse number?",
     ),

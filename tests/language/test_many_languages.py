@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from memsim.scoring.answer_match import match_sequence, match_words, occurrences, too_long
 from memsim.scoring.answer_text import read_words
 from memsim.suite.single import run
-from tests.language.sentences import NUMBER, SENTENCES, WRONG_NUMBERS, Sentences
+from tests.language.sentences import NUMBER, SENTENCES, WRONG_NUMBERS, write_script
 
 
 def test_the_languages_are_many_and_of_every_kind() -> None:
@@ -43,15 +42,18 @@ def test_wrong_values_are_never_given(subtests: pytest.Subtests) -> None:
     places = {each.place for each in SENTENCES.values()} | {e.decoy for e in SENTENCES.values()}
     for code, each in SENTENCES.items():
         with subtests.test(language=code):
-            assert [p for p in places if match_words(p, each.said).right] == [each.place]
-            assert [p for p in places if match_words(p, each.decoy_said).right] == [each.decoy]
-            assert not any(match_words(n, each.number_said).right for n in WRONG_NUMBERS)
+            for place, said in [(each.place, each.said), (each.decoy, each.decoy_said)]:
+                given = {p for p in places if match_words(p, said, each.asked).right}
+
+                assert {place} == given
+            for number in WRONG_NUMBERS:
+                assert not match_words(number, each.number_said, each.number_asked).right
 
 
 def test_memories_are_told_apart_in_every_language(
     tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
-    """Who sees the evidence answers every question, and who sees nothing answers none."""
+    """Who sees the evidence gives the newest value, and who sees nothing answers no question."""
     for code, each in SENTENCES.items():
         with subtests.test(language=code):
             script = write_script(tmp_path / f"{code}.yaml", each)
@@ -67,26 +69,6 @@ def test_a_long_talk_hides_no_language(code: str, tmp_path: Path) -> None:
 
     assert 1.0 == run(script, "oracle").recall
     assert 0.0 == run(script, "no_memory").recall
-
-
-def write_script(path: Path, each: Sentences, turns: int = 0) -> Path:
-    """A script that states a place and a number, and asks for both after other talk."""
-    filler = [{"filler": turns}] if turns else []
-    said = [
-        {"user": each.said, "facts": {"place": each.place}},
-        {"assistant": "OK."},
-        {"user": each.number_said, "facts": {"number": NUMBER}},
-        {"assistant": "OK."},
-        {"user": "+1"},
-        {"assistant": "OK."},
-    ]
-    probes = {
-        "place": {"ask": each.asked, "expect": each.place, "not": each.decoy},
-        "number": {"ask": each.number_asked, "expect": NUMBER, "not": WRONG_NUMBERS[0]},
-    }
-    script = {"memsim": 1, "name": path.stem, "turns": [*said, *filler], "probes": probes}
-    path.write_text(json.dumps(script, ensure_ascii=False), encoding="utf-8")
-    return path
 
 
 @pytest.mark.parametrize(

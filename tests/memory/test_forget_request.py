@@ -45,3 +45,34 @@ def test_an_echo_is_ones_own_and_recent() -> None:
     assert () == requests_naming(telling, [*mine, *late], "ana")
     assert () == requests_naming((), mine, "ana")
     assert not names_any("A-170", telling)
+
+
+@pytest.mark.parametrize(
+    ("original", "request_text"),
+    [
+        ("A fogorvosom Budapesten van.", "Felejtsd el, hogy Budapestre jártam."),
+        ("Мой врач живёт в Москве.", "Забудь всё про Москву, пожалуйста."),
+        ("Lekarz jest w Łodzi.", "Zapomnij o Łodzi."),
+        ("제 주문 번호는 7731입니다.", "7731을 잊어 주세요."),
+        ("رقم طلبي هو ٧٧٣١.", "انس 7731 من فضلك."),
+        ("Sipariş numaram 7731'dir.", "7731'i unut, lütfen."),
+        ("Tilausnumeroni on A-17.", "Unohda A-17:ää koskeva viesti, kiitos."),
+    ],
+)
+def test_forms_of_a_name_are_an_echo(original: str, request_text: str) -> None:
+    """A request in another language inflects the name that it wants to be forgotten."""
+    assert names_any(request_text, identifying_words(original))
+
+
+@pytest.mark.parametrize(
+    ("original", "request_text"),
+    [
+        ("A fogorvosom Budapesten van.", "Felejtsd el, hogy Szegedre jártam."),
+        ("Мой врач живёт в Москве.", "Забудь всё про Казань, пожалуйста."),
+        ("제 주문 번호는 7731입니다.", "77310을 잊어 주세요."),
+        ("The office is in Berlin.", "We were in Berlinale, and you know it."),
+    ],
+)
+def test_another_name_is_no_echo(original: str, request_text: str) -> None:
+    """In English, a longer word is another word."""
+    assert not names_any(request_text, identifying_words(original))
