@@ -420,6 +420,7 @@ COMMAND_KEYS: Mapping[str, _Reader] = {
     "format": _one_of("table", "md", "json", "jsonl"),
     "generalise": _read_flag,
     "html": _read_flag,
+    "isolated": _read_flag,
     "k": _read_text,
     "leak_attempts": _read_share_text,
     "live": _read_flag,

@@ -25,6 +25,7 @@ The tree::
 from __future__ import annotations
 
 import difflib
+import traceback
 from collections.abc import Callable, Iterable
 from enum import IntEnum
 from functools import partial
@@ -241,3 +242,61 @@ class Attempts:
         """Raise the first failure, if there is one."""
         if self._failed:
             raise self._failed[0]
+
+
+# What a strategy raised, in words.
+
+_PACKAGE = str(Path(__file__).resolve().parent)
+_CAUSES = 16
+"""Errors behind an error that are read."""
+
+
+class RemoteError(Exception):
+    """What a strategy raised in a process of its own; the text is complete.
+
+    Attributes:
+        beneath: what its notes and causes said.
+    """
+
+    def __init__(self, said: str, beneath: str) -> None:
+        super().__init__(said)
+        self.beneath = beneath
+
+
+def describe_error(error: BaseException) -> str:
+    """An exception in one line.
+
+    The innermost place in the strategy's own file, the kind and the text.
+    """
+    if isinstance(error, RemoteError):
+        return str(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if not f.filename.startswith(_PACKAGE)] or list(frames)
+    place = f"{Path(own[-1].filename).name}:{own[-1].lineno}: " if own else ""
+    said = " ".join(str(error).split())
+    return f"{place}{type(error).__name__}: {said}" if said else f"{place}{type(error).__name__}"
+
+
+def error_text(error: BaseException) -> str:
+    """What an error says, with its notes, its causes and the errors that it groups."""
+    if isinstance(error, RemoteError):
+        return error.beneath
+    found: dict[int, BaseException] = {}
+    waiting: list[BaseException | None] = [error]
+    texts: list[str] = []
+    while waiting and len(found) < _CAUSES:
+        one = waiting.pop(0)
+        if one is None or id(one) in found:
+            continue
+        found[id(one)] = one
+        texts += [_said(one, str), _said(one, repr), *map(str, getattr(one, "__notes__", ()))]
+        behind = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+        waiting += [behind, *(one.exceptions if isinstance(one, BaseExceptionGroup) else ())]
+    return "\n".join(dict.fromkeys(texts))
+
+
+def _said(error: BaseException, tell: Callable[[object], str]) -> str:
+    try:
+        return tell(error)
+    except Exception:  # noqa: BLE001 - a stranger's code
+        return type(error).__name__

@@ -36,6 +36,7 @@ ORDER = (
     "scenario",
     "trace",
     "replay",
+    "strategy_process",
     "scoring",
     "stats",
     "leakage",

@@ -34,8 +34,9 @@ from memsim.errors import CostLimitError, ExitCode
 from memsim.models.model_access import NO_SPENDING, add_spending
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from memsim.cli.run_plan import RunPlan
     from memsim.discovery.project import Project
     from memsim.report.run_summary import RunSummary
     from memsim.runs import Run, RunWriter
@@ -78,10 +79,27 @@ def command(ctx: click.Context, /, scenarios: tuple[str, ...], **flags: Unpack[R
     against = _against(ctx, planned.plan, project, flags)
     if flags["dry_run"]:
         return _dry_run(planned.plan, terminal)
+    if flags["isolated"]:
+        from memsim.suite.case_plan import isolated_plan
+
+        planned = replace(
+            planned, plan=isolated_plan(planned.plan, _guarded(planned, project, flags))
+        )
     with with_provider_access(planned.plan) as plan:
         return _Performance(
             plan, project, terminal, flags, typed=ctx.obj.typed, watch=watch, against=against
         ).perform()
+
+
+def _guarded(planned: RunPlan, project: Project, flags: RunFlags) -> Iterator[Path]:
+    """The folders in which a strategy would find scenarios, answers and results."""
+    settings = planned.plan.settings
+    yield project.base / settings.reports
+    yield project.base / settings.cassettes
+    if project.root:
+        yield project.root / "scenarios"
+    if flags["output"]:
+        yield Path(flags["output"]).absolute()
 
 
 def _against(ctx: click.Context, plan: CasePlan, project: Project, flags: RunFlags) -> RunBaseline:
@@ -110,6 +128,7 @@ def _intent(scenarios: tuple[str, ...], flags: RunFlags) -> RunRequest:
         data=flags["data"],
         mask_bad_gold=flags["mask_bad_gold"],
         leak_attempts=flags["leak_attempts"],
+        isolated=flags["isolated"],
         settings=settings,
     )
 

@@ -27,6 +27,7 @@ class RunFlags(TypedDict):
     timeout: str | None
     data: str | None
     mask_bad_gold: bool
+    isolated: bool
     leak_attempts: str | None
     budget: str | None
     repeat: str | None
@@ -126,6 +127,7 @@ SELECT = (
         metavar="SECONDS",
         help="Time limit of a case; a longer case counts as an error.  [default: no limit]",
     ),
+    switch("--isolated", text="Play each strategy in a process of its own, away from the answers."),
     click.option(
         "--data",
         metavar="PATH",

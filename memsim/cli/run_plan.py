@@ -73,6 +73,7 @@ class RunRequest:
         last_failed: play only cases that failed in the latest run.
         mask_bad_gold: leave out gold answers of a dataset that are known to be wrong.
         leak_attempts: share of each channel's attempts to play; None for all.
+        isolated: strategies are made in processes of their own, so none is made here for a trial.
         settings: flags that are settings, by key; None if not given.
     """
 
@@ -83,6 +84,7 @@ class RunRequest:
     data: str | None = None
     mask_bad_gold: bool = False
     leak_attempts: str | None = None
+    isolated: bool = False
     settings: dict[str, object]
 
 
@@ -109,10 +111,12 @@ def plan_run(intent: RunRequest, project: Project) -> RunPlan:
     refs, settings = _named_cases(selection, intent, settings)
     # A leakage channel has its own controls, so only the requested strategies are attacked.
     datasets = {ref.dataset for ref in selection.scenarios}
-    strategies = resolve_strategies(refs, project, controls=datasets != {LEAKAGE})
+    strategies = resolve_strategies(
+        refs, project, controls=datasets != {LEAKAGE}, trial=not intent.isolated
+    )
     attacked = strategies
     if LEAKAGE in datasets and len(datasets) > 1:
-        attacked = resolve_strategies(refs, project, controls=False)
+        attacked = resolve_strategies(refs, project, controls=False, trial=not intent.isolated)
     remarks += _shadowing(strategies, project)
     if LEAKAGE in datasets and (unread := project.unread(f"scenarios/{LEAKAGE}")):
         remarks.append(unread)

@@ -11,13 +11,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from memsim.errors import MemsimError
-from memsim.leakage.logbook import Logbook, error_text
+from memsim.errors import MemsimError, describe_error, error_text
+from memsim.leakage.logbook import Logbook
 from memsim.leakage.observation import Observation, claimed_in, parts_of, voices_of
 from memsim.message import EPOCH, Message, Role, Text, ToolResult, ToolUse, said
 from memsim.replay.case_state import CaseState
 from memsim.replay.stage import Stage
-from memsim.replay.strategy_calls import describe_error
 from memsim.scenario.script import (
     Ask,
     ElapseEvent,

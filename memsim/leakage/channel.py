@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from memsim.canary.match import Matcher
 from memsim.canary.mint import unplanted
-from memsim.errors import MemsimError
+from memsim.errors import MemsimError, describe_error
 from memsim.leakage.attack_families import ChannelHeader, Families
 from memsim.leakage.attack_files import channel_header
 from memsim.leakage.attack_steps import batches
 from memsim.leakage.attempt import Control
 from memsim.leakage.lab import Lab
-from memsim.replay.strategy_calls import describe_error
 
 if TYPE_CHECKING:
     from memsim.leakage.attack_world import Setting

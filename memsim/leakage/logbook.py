@@ -11,6 +11,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any, Self
 
+from memsim.errors import error_text
+
 if TYPE_CHECKING:
     from memsim.models import Embedder, Model, Reply, Request, Vectors
     from memsim.strategy import Environment, Event
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
 _USUAL = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 """What every log record holds; whatever else is in one was given to it as metadata."""
 WARNED = "WARNING"
-_CAUSES = 16
-"""Errors behind an error that are read."""
 
 
 class Logbook:
@@ -163,29 +163,6 @@ def _reaches_root(logger: logging.Logger) -> bool:
     while at is not None and at.propagate:
         at = at.parent
     return at is None or at.parent is None
-
-
-def error_text(error: BaseException) -> str:
-    """What an error says, with its notes, its causes and the errors that it groups."""
-    found: dict[int, BaseException] = {}
-    waiting: list[BaseException | None] = [error]
-    texts: list[str] = []
-    while waiting and len(found) < _CAUSES:
-        one = waiting.pop(0)
-        if one is None or id(one) in found:
-            continue
-        found[id(one)] = one
-        texts += [_said(one, str), _said(one, repr), *map(str, getattr(one, "__notes__", ()))]
-        behind = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
-        waiting += [behind, *(one.exceptions if isinstance(one, BaseExceptionGroup) else ())]
-    return "\n".join(dict.fromkeys(texts))
-
-
-def _said(error: BaseException, tell: Callable[[object], str]) -> str:
-    try:
-        return tell(error)
-    except Exception:  # noqa: BLE001 - a stranger's code
-        return type(error).__name__
 
 
 class _Tee(io.TextIOBase):

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from types import TracebackType
 
-from memsim.errors import MemsimError, StrategyError
+from memsim.errors import MemsimError, StrategyError, describe_error
 from memsim.models import Model, Reply, Request
 from memsim.trace import CallRecord, Phase
 
 HearError = Callable[[BaseException], None]
-
-_PACKAGE = str(Path(__file__).resolve().parent.parent)
-
-
-def describe_error(error: BaseException) -> str:
-    """An exception in one line.
-
-    The innermost place in the strategy's own file, the kind and the text.
-    """
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [f for f in frames if not f.filename.startswith(_PACKAGE)] or list(frames)
-    place = f"{Path(own[-1].filename).name}:{own[-1].lineno}: " if own else ""
-    said = " ".join(str(error).split())
-    return f"{place}{type(error).__name__}: {said}" if said else f"{place}{type(error).__name__}"
 
 
 class MeteredModel:

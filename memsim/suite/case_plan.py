@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from memsim.config import Settings
 from memsim.discovery.loader import reload_changed, resolve, source_digest, try_parameters
-from memsim.discovery.project import PYPROJECT, Project
+from memsim.discovery.project import PYPROJECT, Project, builtin_folder
 from memsim.discovery.strategy_ref import StrategyRef
 from memsim.errors import ConfigError, NoCasesError, RefError
 from memsim.leakage import LEAKAGE
@@ -152,11 +153,11 @@ class CasePlan:
 
 
 def resolve_strategies(
-    refs: Sequence[str], project: Project, *, controls: bool = True
+    refs: Sequence[str], project: Project, *, controls: bool = True, trial: bool = True
 ) -> tuple[StrategyRef, ...]:
     """The strategies that refs name, without duplicates, followed by the controls.
 
-    A strategy with parameters is made once for a trial; others are not even loaded.
+    A strategy with parameters is made once, unless `trial` is false; others are not even loaded.
 
     Raises:
         RefError: a ref means nothing, or its parameters are wrong; with the line of
@@ -164,7 +165,7 @@ def resolve_strategies(
     """
     wanted = [*refs, *(CONTROLS if controls else ())]
     resolved = tuple(dict.fromkeys(_resolved(ref, project) for ref in wanted))
-    for ref in resolved:
+    for ref in resolved if trial else ():
         try_parameters(ref, project)
     return resolved
 
@@ -229,6 +230,14 @@ def plan(
         fingerprints=prints,
         fingerprint=_digest(list(prints)),
     )
+
+
+def isolated_plan(plan: CasePlan, guarded: Iterable[Path]) -> CasePlan:
+    """The plan with each strategy in a process of its own, away from scenarios and these paths."""
+    places = {*guarded, builtin_folder("scenarios")}
+    places |= {case.scenario.place for case in plan.cases if case.scenario.place}
+    paths = tuple(sorted(places))
+    return replace(plan, cases=tuple(replace(case, guarded=paths) for case in plan.cases))
 
 
 def _cases_of(

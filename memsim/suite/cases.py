@@ -7,6 +7,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from memsim.config import show_budget
@@ -125,7 +126,8 @@ def check_expectations(
 
 State = Literal["scored", "error", "lost", "invalid"]
 """`scored`: played to its end. `error`: the strategy or model failed. `lost`: its process died.
-`invalid`: of a channel of leakage too little could be tried to say anything."""
+`invalid`: of a channel of leakage too little could be tried to say anything, or the strategy looked
+at files that hold the answers."""
 
 UNTRIED = "it was not tried on known answers"
 """Why no case believes a judge, as long as nobody says otherwise."""
@@ -143,6 +145,8 @@ class CaseSpec:
         access: how a provider's answers are come by. No record depends on it either.
         judge: the ref of who is asked about answers besides the rules; empty for nobody.
         unfit: why that judge is not believed, and not asked; empty where it was tried and did well.
+        guarded: files and folders of which a strategy in a process of its own has to keep off; None
+            where it is played in this process. No record depends on it.
     """
 
     scenario: ScenarioRef
@@ -160,6 +164,7 @@ class CaseSpec:
     access: ModelAccess = NO_ACCESS
     judge: str = ""
     unfit: str = UNTRIED
+    guarded: tuple[Path, ...] | None = None
 
     @property
     def id(self) -> str:

@@ -56,7 +56,20 @@ def run_case(spec: CaseSpec) -> CaseOutcome:
     """
     if spec.scenario.dataset == LEAKAGE:
         return _play_channel(spec)
+    if spec.guarded is not None:
+        return _play_apart(spec, spec.guarded)
     return play_scenario(spec.scenario.load(), spec, partial(make_strategy, spec.strategy))
+
+
+def _play_apart(spec: CaseSpec, guarded: tuple[Path, ...]) -> CaseOutcome:
+    """Play a scenario with the strategy in a process of its own."""
+    from memsim.strategy_process.host_process import IsolatedStrategies
+
+    with IsolatedStrategies(spec.strategy, guarded) as apart:
+        outcome = play_scenario(spec.scenario.load(), spec, apart.make)
+    if not apart.breach:
+        return outcome
+    return CaseOutcome(result=blank_result(spec, state="invalid", error=f"invalid: {apart.breach}"))
 
 
 def _play_channel(spec: CaseSpec) -> CaseOutcome:

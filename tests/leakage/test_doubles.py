@@ -50,15 +50,7 @@ def test_a_double_is_caught_where_it_is_broken_and_nowhere_else(play: Play, doub
     assert (there, set()) == (caught, wrongly)
 
 
-SOON = frozenset({"believes claims", "not yours", "backs up zlib", "logs aside", "notes in errors"})
-"""Quiet doubles that are played on every commit; the others with the slow tests."""
-
-
-@pytest.mark.parametrize(
-    "double",
-    [d if d.name in SOON else pytest.param(d, marks=pytest.mark.attacks) for d in QUIET],
-    ids=lambda d: d.name.replace(" ", "-"),
-)
+@pytest.mark.parametrize("double", QUIET, ids=lambda d: d.name.replace(" ", "-"))
 def test_a_quiet_leak_is_caught_with_few_attempts(play: Play, double: Double) -> None:
     """What is logged aside, printed, packed, quoted in errors, claimed or taken for the same."""
     assert double.caught_on == {c for c in double.caught_on if any(_more(play, c, double, LEAST))}

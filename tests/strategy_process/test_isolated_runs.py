@@ -1,0 +1,181 @@
+"""`--isolated`: a strategy in a process of its own gives the same bytes, and nothing more."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CHEATS = ROOT / "tests/doubles/cheats.py"
+SCENARIO = """\
+memsim: 1
+name: station
+about: A code is said once, and asked for after other talk.
+turns:
+  - user: Before I forget it, the locker at the station has the code 7731.
+    facts: {locker: "7731"}
+  - assistant: I have it.
+  - filler: {turns: 4}
+probes:
+  locker: {ask: What is the code of the locker at the station?, expect: "7731"}
+"""
+IMPOSSIBLE = (
+    "WalksStack",
+    "SearchesObjects",
+    "ImportsScenarios",
+    "PatchesScorer",
+    "PatchesReader",
+)
+"""Tricks that find nothing to work on."""
+NOTICED = {
+    "ReadsScenario": "read station.yaml",
+    "WritesRun": "read probes.jsonl",
+}
+"""Tricks that make a result invalid, by what is said of them."""
+REFUSED = {
+    "PatchesTokens": "the section window has",
+    "PatchesClock": "the section window has",
+    "SendsObjects": "which cannot leave its process",
+}
+"""Tricks that end the case as an error of the strategy."""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with one scenario and a finished run."""
+    (tmp_path / "pyproject.toml").write_text("[tool.memsim]\n", "utf-8")
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios/station.yaml").write_text(SCENARIO, "utf-8")
+    old = tmp_path / "reports/runs/old"
+    old.mkdir(parents=True)
+    (old / "probes.jsonl").write_text("{}\n", "utf-8")
+    return tmp_path
+
+
+def _run(project: Path, *flags: str) -> list[dict[str, Any]]:
+    """The cases of a run in a process of its own, controls left out; `out` is its folder."""
+    command = [sys.executable, "-m", "memsim", "run", "station", *flags]
+    command += [
+        "--tokenizer",
+        "chars/4",
+        "--format",
+        "jsonl",
+        "--no-report",
+        "-o",
+        "out",
+        "-j",
+        "1",
+    ]
+    env = {"PYTHONPATH": str(ROOT), "CHEAT": f"{project}/scenarios {project}/reports"}
+    done = subprocess.run(
+        [*command, "--no-resume"], cwd=project, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode in {0, 1, 7}, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    return [case | {"code": done.returncode} for case in found if not case["control"]]
+
+
+def _refs(*names: str) -> list[str]:
+    return [flag for name in names for flag in ("-s", f"{CHEATS}@{name}")]
+
+
+@pytest.mark.processes
+def test_no_trick_gives_an_answer(project: Path) -> None:
+    """Each scores as without it, or has no score and is said to be invalid."""
+    every = ("Plain", *IMPOSSIBLE, *NOTICED, *REFUSED)
+
+    cases = _run(project, "--isolated", *_refs(*every))
+
+    found = dict(zip(every, cases, strict=True))
+    plain = found["Plain"]["metrics"]
+    assert 0 == plain["recall"]
+    assert {7} == {case["code"] for case in cases}
+    for name in IMPOSSIBLE:
+        assert ("scored", plain) == (found[name]["state"], found[name]["metrics"]), name
+    for name, said in NOTICED.items():
+        assert ("invalid", f"invalid: {said}") == (found[name]["state"], found[name]["error"]), name
+    for name, said in REFUSED.items():
+        assert "error" == found[name]["state"], name
+        assert said in found[name]["error"], name
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    "trick", ["WalksStack", "PatchesScorer", "PatchesReader", "ReadsScenario", "PatchesTokens"]
+)
+def test_the_trick_works_in_the_same_process(project: Path, trick: str) -> None:
+    """What is shown above is not that it is badly made."""
+    (case,) = _run(project, *_refs(trick))
+
+    assert 1 == case["metrics"]["recall"]
+
+
+RAISES = """\
+from memsim import Context, Query, Strategy
+
+
+class Raises(Strategy):
+    \"\"\"Raises in its third question.\"\"\"
+
+    count = 0
+
+    def context(self, query: Query) -> Context:
+        self.count += 1
+        if self.count == 3:
+            raise ValueError("no more") from KeyError("this")
+        return Context()
+"""
+
+
+@pytest.mark.processes
+def test_an_error_is_told_in_the_same_words(project: Path) -> None:
+    """With the place in the strategy's file."""
+    (project / "raises.py").write_text(RAISES, "utf-8")
+    own = ("-s", "raises.py@Raises")
+
+    here, apart = _run(project, *own), _run(project, "--isolated", *own)
+
+    assert [(c["state"], c["error"]) for c in here] == [(c["state"], c["error"]) for c in apart]
+    assert "raises.py:12: ValueError: no more" in apart[0]["error"]
+
+
+ENDS = RAISES.replace(
+    'raise ValueError("no more") from KeyError("this")', "__import__('os')._exit(0)"
+)
+
+
+@pytest.mark.processes
+def test_a_process_that_ends_itself_is_an_error(project: Path) -> None:
+    """And no success."""
+    (project / "raises.py").write_text(ENDS, "utf-8")
+
+    (case,) = _run(project, "--isolated", "-s", "raises.py@Raises")
+
+    assert ("error", 7) == (case["state"], case["code"])
+    assert "the process of the strategy ended (exit code 0)" in case["error"]
+
+
+@pytest.mark.processes
+def test_the_records_are_the_same_bytes(tmp_path: Path) -> None:
+    """With several people, tools and messages of the strategies' own, and in two processes."""
+    command = [sys.executable, "-m", "memsim", "run", "two_customers", "--no-report"]
+    command += ["--tokenizer", "chars/4", "--embedder", "hash"]
+    for ref in ("layered:acl=on", "prx", "agentscope"):
+        command += ["-s", ref]
+    for name, more in (("here", ["-j", "1"]), ("apart", ["-j", "2", "--isolated"])):
+        subprocess.run(
+            [*command, "-q", "-o", str(tmp_path / name), *more],
+            cwd=ROOT,
+            env={"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            check=True,
+        )
+
+    for name in ("probes.jsonl", "turns.jsonl", "contexts.jsonl"):
+        here, apart = (tmp_path / place / name for place in ("here", "apart"))
+        assert here.read_bytes() == apart.read_bytes(), name
