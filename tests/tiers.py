@@ -51,6 +51,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
     ),
     "fuzz": (
         "hostile/test_hostile_artefacts.py::test_a_plot_holds_texts_as_texts",
+        "hostile/test_hostile_files.py::test_links_in_a_run_are_not_written_through",
         "hostile/test_hostile_input.py::test_nothing_that_is_read_is_run",
         "scenario/test_script_fuzz.py",
         "scenario/test_script_hostile.py",
