@@ -8,12 +8,13 @@ from functools import lru_cache
 from typing import Final
 
 from memsim.language.native_values import join_groups, plain_dates, plain_values
-from memsim.language.scripts import UNSPACED, marks
+from memsim.language.scripts import UNSPACED, has_native_letters, marks
 from memsim.language.word_forms import (
     bare,
     is_english,
     is_foreign_form_of,
     is_form_of,
+    is_latin,
     letters_alike,
 )
 
@@ -95,13 +96,14 @@ class _Branch:
 
 def form_test(text: str) -> FormTest | None:
     """How words of a text are compared with others; None in English, where they are equal."""
-    if is_english(text[:READ].lower()):
-        return None if text.isascii() else _is_equal_or_of_another_script
-    return is_foreign_form_of if text.isascii() else is_form_of
+    native = has_native_letters(text)
+    if is_english(text[:READ]):
+        return _is_equal_or_of_another_script if native else None
+    return is_form_of if native else is_foreign_form_of
 
 
 def _is_equal_or_of_another_script(word: str, written: str) -> bool:
-    return word == written or (not word.isascii() and is_form_of(word, written))
+    return word == written or (not is_latin(word) and is_form_of(word, written))
 
 
 @lru_cache(maxsize=1)

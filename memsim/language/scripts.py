@@ -34,6 +34,7 @@ _POINTS: Final = re.compile(
     "\u00ad\u200b-\u200f\u2060\ufeff]"
 )
 _NATIVE_DIGIT: Final = re.compile(r"(?![0-9])\d")
+_NATIVE_LETTER: Final = re.compile(r"(?![a-zA-Z0-9])[^\W_]")
 
 
 @lru_cache(maxsize=1)
@@ -47,6 +48,11 @@ def marks() -> str:
 def script_of(character: str) -> str:
     """The script of a letter as Unicode names it: `LATIN`, `HANGUL`, `DEVANAGARI`."""
     return unicodedata.name(character, "NONE").partition(" ")[0]
+
+
+def has_native_letters(text: str) -> bool:
+    """Whether a text has letters or digits beyond ASCII, and not only quotes or pictures."""
+    return _NATIVE_LETTER.search(text) is not None
 
 
 def plain_digits(text: str) -> str:

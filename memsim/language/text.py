@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import Stemmer
 
 from memsim.language.lexicon import ABBREVIATIONS, IRREGULAR, LABELS, STOP
-from memsim.language.scripts import UNSPACED, marks, plain_digits
-from memsim.language.word_forms import is_english, light_stems
+from memsim.language.scripts import UNSPACED, has_native_letters, marks, plain_digits
+from memsim.language.word_forms import is_english, is_latin, light_stems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -282,8 +282,8 @@ def index_terms(text: str) -> list[str]:
     """
     plain = plain_terms(text)
     found = [*filter(None, map(_root, plain))]
-    if not text.isascii():
-        found += _light_terms(plain, english=is_english(text.lower()))
+    if not text.isascii() and has_native_letters(text):
+        found += _light_terms(plain, english=is_english(text))
     elif "'" in text:
         found += (word.partition("'")[2] for word in plain if _ELIDED.match(word))
     if _HAS_DIGIT.search(text):
@@ -295,7 +295,7 @@ def _light_terms(words: list[str], *, english: bool) -> list[str]:
     """What is left of inflected words; in an English text, of those in another script."""
     found = []
     for word in words:
-        if (english and word.isascii()) or _PAIRED.match(word):
+        if (english and is_latin(word)) or _PAIRED.match(word):
             continue
         name, _, ending = word.partition("'")
         named = ending if len(ending) > len(name) else name

@@ -28,12 +28,15 @@ LONGEST_ENDING: Final = 12
 UNSURE_SHORTEST: Final = 4
 """The same in a text that may be English after all."""
 
+FEW_ACCENTS: Final = 8
+"""Words for each name with an accent that an English text has at least."""
+
 MOST_STRIPPED: Final = 6
 """Letters of the longest ending that an index leaves out."""
 
 _PREFIXING: Final = frozenset({"ARABIC", "ETHIOPIC", "HEBREW"})
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
-_LATIN_WORD: Final = re.compile(r"[a-z\u00df-\u024f]+")
+_LATIN_WORD: Final = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+")
 _ALIKE: Final = str.maketrans("أإآٱىیکةؤئ", "ااااييكهوي")
 _ENGLISH: Final = frozenset(
     """
@@ -65,14 +68,26 @@ def letters_alike(word: str) -> str:
     return word if word.isascii() else word.translate(_ALIKE)
 
 
+def is_latin(word: str) -> bool:
+    """Whether a word begins in Latin script, or with a digit."""
+    return word.isascii() or script_of(word[0]) in {"LATIN", "DIGIT"}
+
+
 @lru_cache(maxsize=1 << 13)
-def is_english(folded: str) -> bool:
-    """Whether a folded text has words of English alone, or is all of common English words."""
-    said = _LATIN_WORD.findall(folded)
-    if not _ENGLISH.isdisjoint(said):
+def is_english(text: str) -> bool:
+    """Whether a text has words of English alone, or nothing that speaks for another language.
+
+    A few names with accents, as in a record in English, speak for none.
+    """
+    said = _LATIN_WORD.findall(text)
+    spoken = [word.lower() for word in said]
+    if not _ENGLISH.isdisjoint(spoken):
         return True
-    known = sum(word in STOP for word in said)
-    return 3 * known > len(said) and all(word.isascii() for word in said)
+    accented = [word for word in said if not word.isascii()]
+    if accented:
+        names = all(word[0].isupper() for word in accented)
+        return names and len(said) > FEW_ACCENTS * len(accented)
+    return 3 * sum(word in STOP for word in spoken) > len(said)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -66,7 +66,7 @@ def names_any(text: str, telling: Collection[str]) -> bool:
     """
     if not _words(text).isdisjoint(telling):
         return True
-    if not telling or is_english(text.lower()):
+    if not telling or is_english(text):
         return False
     names = [bare(word) for word in telling]
     said = _words(_ENDING_OF_NUMBER.sub(" ", text))

@@ -39,8 +39,14 @@ from memsim.language.native_values import (
     plain_dates,
     plain_values,
 )
-from memsim.language.scripts import UNSPACED, marks, plain_digits, without_points
-from memsim.language.word_forms import is_english
+from memsim.language.scripts import (
+    UNSPACED,
+    has_native_letters,
+    marks,
+    plain_digits,
+    without_points,
+)
+from memsim.language.word_forms import is_english, is_latin
 
 # Reads what is written without a space: plain words, contractions, compounds and identifiers.
 
@@ -345,33 +351,34 @@ def read_words(text: str) -> AnswerWords:
     """The comparable words of a text, in order."""
     tokens: list[str] = []
     clauses: list[int] = []
-    english = is_english(text.lower())
+    english = is_english(text)
     for place, clause in enumerate(_clauses(_plain_text(text, english=english))):
         found = spell_out(clause)
         tokens.extend(found)
         clauses.extend([place] * len(found))
     stems = tuple(stem(t) for t in tokens)
-    inflected = _inflected(text, tokens, english=english)
-    return AnswerWords(tuple(tokens), stems, tuple(clauses), inflected, text.isascii())
+    unsure = not has_native_letters(text)
+    inflected = _inflected(text, tokens, english=english, unsure=unsure)
+    return AnswerWords(tuple(tokens), stems, tuple(clauses), inflected, unsure)
 
 
 def _plain_text(text: str, *, english: bool) -> str:
     if english:
         return fold(text) if text.isascii() else part_scripts(fold(text))
     text = _ELIDED.sub("", text)
-    if text.isascii():
+    if not has_native_letters(text):
         return plain_dates(fold(text))
     return plain_values(_ELIDED_SHORT.sub("", fold(join_groups(text))))
 
 
-def _inflected(text: str, tokens: Sequence[str], *, english: bool) -> frozenset[int]:
+def _inflected(text: str, tokens: Sequence[str], *, english: bool, unsure: bool) -> frozenset[int]:
     """The places of words with endings.
 
     Of a text that may be English, these are its names; of an English one, words of another script.
     """
     if english:
-        endings = () if text.isascii() else (not token.isascii() for token in tokens)
-    elif text.isascii():
+        endings = () if unsure else (not is_latin(token) for token in tokens)
+    elif unsure:
         names = frozenset(map(str.lower, _CAPITALISED.findall(text)))
         endings = (token in names for token in tokens)
     else:

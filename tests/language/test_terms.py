@@ -98,3 +98,16 @@ def test_a_name_is_found_in_any_language(subtests: pytest.Subtests) -> None:
 def test_a_name_finds_its_inflected_form(text: str, other: str) -> None:
     """Particles, endings, prefixes and native digits do not hide a name from a lone query."""
     assert not set(index_terms(other)).isdisjoint(index_terms(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bruna Duo, sage green: 6 in stock, depot Malmö, week 19, copper none",
+        "In how many days is the earliest slot at Grønnøy?",
+        "That’s “fine”… €40 \U0001f600",
+    ],
+)
+def test_english_terms_are_stems_alone(text: str) -> None:
+    """A name with an accent, quotes and pictures do not make an English text another."""
+    assert len(index_terms(text)) <= len(plain_terms(text))
