@@ -173,10 +173,20 @@ class AskedOften(Relay):
 
 
 class Restarts(Relay):
-    """Is saved, closed and loaded into a new instance after every turn."""
+    """Is saved, closed and loaded into a new instance after every turn, or after one of them."""
+
+    def __init__(self, make: MakeStrategy, env: Environment, *, after: int = 0) -> None:
+        super().__init__(make, env)
+        self._after = after
+        self._ended = 0
 
     def end_turn(self) -> None:
         self.inner.end_turn()
+        self._ended += 1
+        if self._after in {0, self._ended}:
+            self._restart()
+
+    def _restart(self) -> None:
         state = json.loads(json.dumps(self.inner.save(), allow_nan=False))
         self.inner.close()
         self.inner = self._make(self.env)

@@ -12,10 +12,10 @@ DEPARTING = [s for s in SYSTEMS if subject_of(s).claims.departs]
 
 RARE = {
     "aegis": {"within_budget"},
-    "agenticx": {"pair_closure", "progress", "provider_validity"},
+    "agenticx": {"failures_lose_nothing", "pair_closure", "progress", "provider_validity"},
     "agentscope": {"failure_keeps_state", "progress", "within_budget"},
     "cogtrix": {"progress", "provider_validity", "well_formed"},
-    "prx": {"grant_and_revoke", "non_interference"},
+    "prx": {"grant_and_revoke", "non_interference", "revoked_is_gone"},
 }
 """What so few cases do not come upon: `tests/fidelity/breaking.py` plays each in a conversation."""
 

@@ -26,7 +26,7 @@ def failures_lose_nothing(trial: Trial) -> int:
 
     To mend it, drop messages only after the call has succeeded, or let its error through.
     """
-    if not trial.one_of(4, 1):
+    if not trial.one_of(5, 1):
         return 0
     case = replace(trial.case, behaviour="good", budget=max(trial.case.budget, 400))
     there = found_messages(trial.played(case), case)
@@ -39,6 +39,7 @@ def failures_lose_nothing(trial: Trial) -> int:
         (f"a model that is {bad}", World(trial.subject, replace(case, behaviour=bad))),
         ("an embedder that fails", World(trial.subject, case, embed=lambda: failing)),
     ):
+        failing.works = False
         try:
             world.play(case.events)
             failing.works = True
@@ -67,7 +68,7 @@ def failed_writes_are_told(trial: Trial) -> int:
 
     To mend it, let errors of the disk through, or write again later.
     """
-    if not trial.one_of(6, 3):
+    if not trial.one_of(8, 3):
         return 0
     case = replace(trial.case, behaviour="good", budget=max(trial.case.budget, 400))
     found = [play_in(trial.subject.ref, (HOME,), (case,), disk=disk)[0].found for disk in _DISKS]

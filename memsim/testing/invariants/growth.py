@@ -57,7 +57,7 @@ def silence_costs_nothing(trial: Trial) -> int:
 
     To mend it, replace what you keep for each call, or limit how much of it there is.
     """
-    if not trial.one_of(16, 5):
+    if not trial.one_of(25, 5):
         return 0
     world = trial.played(replace(trial.case, behaviour="good"))
     if world.over:
@@ -152,7 +152,7 @@ def turns_cost_the_same(trial: Trial) -> int:
 
 
 def _is_long(trial: Trial) -> bool:
-    return trial.one_of(25, 6)
+    return trial.one_of(50, 6)
 
 
 _LAST: list[tuple[object, tuple[_Length, ...]]] = []

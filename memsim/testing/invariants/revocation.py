@@ -46,7 +46,7 @@ def revoked_is_gone(trial: Trial) -> int:
     To mend it, drop what is cached or composed for the viewer whenever a grant changes.
     """
     who = observer(trial.case)
-    if who is None or trial.main.over or not trial.one_of(2, 1):
+    if who is None or trial.main.over or not trial.one_of(3, 1):
         return 0
     owner = trial.case.principals[1]
     theirs = _spoken(trial.case, owner)
@@ -104,7 +104,7 @@ def forgotten_is_gone(trial: Trial) -> int:
 
     To mend it, erase the message, its copies and everything made from it before `forget` returns.
     """
-    if not trial.one_of(3, 1) or trial.main.over:
+    if not trial.one_of(4, 1) or trial.main.over:
         return 0
     seen = 0
     world = trial.played()
@@ -160,7 +160,7 @@ def forgetting_spares_others(trial: Trial) -> int:
 
     To mend it, erase by the ids of the asker's own messages.
     """
-    if not trial.one_of(3, 2) or trial.main.over or len(trial.case.principals) < 2:
+    if not trial.one_of(4, 2) or trial.main.over or len(trial.case.principals) < 2:
         return 0
     who, *others = trial.case.principals
     mine = _spoken(trial.case, who)
@@ -199,7 +199,7 @@ def ids_may_be_used_again(trial: Trial) -> int:
     To mend it, drop the id of a forgotten message wherever it is noted.
     """
     shows_evidence = trial.subject.claims.control == "evidence"
-    if not trial.one_of(5, 3) or trial.main.over or shows_evidence:
+    if not trial.one_of(7, 3) or trial.main.over or shows_evidence:
         return 0
     who = trial.case.principals[0]
     mine = _spoken(trial.case, who)

@@ -28,7 +28,7 @@ def states_are_read_whole(trial: Trial) -> int:
     To mend it, check the whole state before anything is replaced, and raise `StateError` where a
     part is missing, unknown or of another type.
     """
-    if not trial.one_of(3, 1) or trial.main.over:
+    if not trial.one_of(4, 1) or trial.main.over:
         return 0
     world = trial.played()
     good = world.saved()
