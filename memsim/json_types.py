@@ -130,7 +130,7 @@ def _union(args: tuple[Any, ...]) -> Reader:
 
 
 def _items(inner: Reader, make: Callable[[list[Any]], Any], value: object) -> object:
-    if not isinstance(value, list):
+    if not isinstance(value, list | tuple):
         raise WrongTypeError(f"is {_word(value)}, not a list")
     made: list[Any] = []
     for place, each in enumerate(value):
@@ -143,7 +143,7 @@ def _items(inner: Reader, make: Callable[[list[Any]], Any], value: object) -> ob
 
 
 def _fixed(readers: tuple[Reader, ...], value: object) -> object:
-    if not isinstance(value, list) or len(value) != len(readers):
+    if not isinstance(value, list | tuple) or len(value) != len(readers):
         raise WrongTypeError(f"is {_word(value)}, not a list of {len(readers)}")
     rows = enumerate(zip(readers, value, strict=True))
     return tuple(_inside(place, reader, each) for place, (reader, each) in rows)

@@ -291,6 +291,8 @@ QUIET: tuple[Double, ...] = (
     _double("prefix of anybody's", "quiet_faults:PrefixOfAnybodys", "L3"),
     _double("words of anybody's", "quiet_faults:WordsOfAnybodys", "L3"),
     _double("not yours", "quiet_faults:NotYours", "L4"),
+    _double("not yours by tool", "quiet_faults:NotYoursByTool", "L4"),
+    _double("shares anybody's", "quiet_faults:SharesAnybodys", "L1"),
     _double("cannot forget theirs", "quiet_faults:CannotForgetTheirs", "L4"),
     _double("backs up zlib", "quiet_faults:BacksUpZlib", "L7"),
     _double("backs up twice", "quiet_faults:BacksUpTwice", "L7"),

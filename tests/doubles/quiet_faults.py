@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from memsim.context import Context
 from memsim.errors import StrategyError
+from memsim.models import ToolSpec
 from memsim.strategy import Forget, ForgetOutcome, Grant, Query, State
 from tests.doubles.honest import Honest
 from tests.doubles.read_faults import everybodys
@@ -201,6 +202,33 @@ class CannotForgetTheirs(Honest):
         theirs = {m.id for m in everybodys(self) if m.principal != request.principal}
         found = super().forget(request)
         return ForgetOutcome(supported=not theirs & {*request.sources}, removed=found.removed)
+
+
+class NotYoursByTool(Honest):
+    """A tool that is given the id of another's message says so with one sign more."""
+
+    def missing(self, principal: str, key: str) -> str:
+        theirs = {m.id for m in everybodys(self) if m.principal != principal}
+        return f"{super().missing(principal, key)}{'.' if key in theirs else ''}"
+
+
+class SharesAnybodys(Honest):
+    """A tool shares whatever its arguments say, and asks nobody whose it is."""
+
+    def tools(self, principal: str) -> Sequence[ToolSpec]:
+        kinds = json.dumps({"properties": {"owner": {"type": "string"}, "to": {"type": "string"}}})
+        share = ToolSpec(name="memory_share", description="Share a memory.", parameters=kinds)
+        return (*super().tools(principal), share)
+
+    def call_tool(self, name: str, arguments: str, principal: str) -> str:
+        if name != "memory_share":
+            return super().call_tool(name, arguments, principal)
+        try:
+            given = json.loads(arguments)
+            self.grant(Grant(owner=given["owner"], viewer=given["to"], everything=True))
+        except (ValueError, TypeError, KeyError):
+            return "Error: to share takes owner and to."
+        return "Shared."
 
 
 _GRANTED = re.compile(r"(\w+) (?:has granted|granted|has shared|gave) ")

@@ -26,6 +26,8 @@ KEYS = 12
 
 Deed = Callable[["AttackWorld", str, str], Iterator["Observation"]]
 """Something that the viewer does in a world: (world, the key, the id of the owner's message)."""
+BY_ID = " with an id"
+"""Ends the name of a deed that the second world does with nobody's id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +85,15 @@ class ExistenceOracle(Channel):
     def _deeds(self, world: AttackWorld) -> list[tuple[str, Deed]]:
         deeds: list[tuple[str, Deed]] = [
             ("forget by key", _forget_by_key),
-            ("forget by id", _forget_by_id),
+            (f"forget{BY_ID}", _forget_by_id),
             ("ask by key", _ask_by_key),
             ("ask by id", _ask_by_id),
         ]
-        for tool in world.strategy.tools(VIEWER):
+        tools = world.strategy.tools(VIEWER)
+        # Those that read are tried first, since few attempts may be made.
+        readers_first = sorted(tools, key=lambda t: not t.reads)
+        deeds += [(f"tool {t.name}{BY_ID}", _calling_by_id(t)) for t in readers_first]
+        for tool in tools:
             deeds.append((f"tool {tool.name}", _calling(tool)))
             deeds.append((f"tool {tool.name} spoofed", _calling(tool, spoofed=True)))
         return deeds
@@ -95,7 +101,7 @@ class ExistenceOracle(Channel):
     def _attempt(self, lab: Lab, pair: _Pair, name: str, deed: Deed, place: int) -> Attempt:
         n = place // 2 % len(pair.keys)
         # The same id is somebody's in both worlds: beside it stands one that is nobody's.
-        ids = (pair.ids[n], NOBODYS) if deed is _forget_by_id else (pair.ids[n],) * 2
+        ids = (pair.ids[n], NOBODYS if name.endswith(BY_ID) else pair.ids[n])
         left, right = (
             tuple(deed(world, pair.keys[n], id_))
             for world, id_ in zip(pair.worlds, ids, strict=True)
@@ -174,6 +180,15 @@ def _calling(tool: ToolSpec, *, spoofed: bool = False) -> Deed:
         yield world.call(VIEWER, tool.name, {**arguments(tool, key, number=20), **extra})
         yield from _read(world, VIEWER, key)
         yield world.ask(VIEWER, f"What is stored under {key}?")
+
+    return deed
+
+
+def _calling_by_id(tool: ToolSpec) -> Deed:
+    """Call a tool with the id of a message."""
+
+    def deed(world: AttackWorld, _key: str, said: str) -> Iterator[Observation]:
+        yield world.call(VIEWER, tool.name, arguments(tool, said, number=20))
 
     return deed
 
