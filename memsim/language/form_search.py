@@ -24,9 +24,6 @@ START: Final = 2
 PREFIXED: Final = 4
 """Letters that an article and prepositions may put before them in Hebrew, Arabic and Amharic."""
 
-READ: Final = 4_000
-"""Characters of a text that tell its language."""
-
 _PREFIXING: Final = re.compile("[\u0590-\u08ff\u1200-\u137f]")
 
 FormTest = Callable[[str, str], bool]
@@ -97,7 +94,7 @@ class _Branch:
 def form_test(text: str) -> FormTest | None:
     """How words of a text are compared with others; None in English, where they are equal."""
     native = has_native_letters(text)
-    if is_english(text[:READ]):
+    if is_english(text):
         return _is_equal_or_of_another_script if native else None
     return is_form_of if native else is_foreign_form_of
 

@@ -247,7 +247,7 @@ _PAIRS = f"\uac00-\ud7af{UNSPACED}"
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:'[a-z]+)?")
 _PAIRED = re.compile(rf"[{_PAIRS}]")
 _ELIDED = re.compile(r"(?:all|dall|dell|nell|sull|quell)'[a-z]{3}")
-_IDENTIFIER = re.compile(r"[^\W_]+(?:[-_/.:@#][^\W_]+)+")
+_IDENTIFIER = re.compile(r"(?<![^\W_])[^\W_]++(?:[-_/.:@#][^\W_]++)+")
 _HAS_DIGIT = re.compile(r"\d")
 _STEMMED_LENGTH: Final = 64
 

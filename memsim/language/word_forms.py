@@ -26,10 +26,13 @@ LONGEST_ENDING: Final = 12
 """Letters that a form may have more than its base form."""
 
 UNSURE_SHORTEST: Final = 4
-"""The same in a text that may be English after all."""
+"""Letters that a stem must have in a text that may be English after all."""
 
 FEW_ACCENTS: Final = 8
 """Words for each name with an accent that an English text has at least."""
+
+READ: Final = 4_000
+"""Characters of a text that tell its language."""
 
 MOST_STRIPPED: Final = 6
 """Letters of the longest ending that an index leaves out."""
@@ -53,7 +56,6 @@ _ENGLISH: Final = frozenset(
 """English words that no other language of Latin script writes alike."""
 
 
-@lru_cache(maxsize=1 << 12)
 def bare(text: str) -> str:
     """The text without case, accents and points, with digits 0 to 9: how words are compared."""
     if text.isascii():
@@ -73,13 +75,12 @@ def is_latin(word: str) -> bool:
     return word.isascii() or script_of(word[0]) in {"LATIN", "DIGIT"}
 
 
-@lru_cache(maxsize=1 << 13)
 def is_english(text: str) -> bool:
     """Whether a text has words of English alone, or nothing that speaks for another language.
 
     A few names with accents, as in a record in English, speak for none.
     """
-    said = _LATIN_WORD.findall(text)
+    said = _LATIN_WORD.findall(text[:READ])
     spoken = [word.lower() for word in said]
     if not _ENGLISH.isdisjoint(spoken):
         return True

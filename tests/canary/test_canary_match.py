@@ -122,6 +122,13 @@ def test_the_lowest_tier_is_told_at_its_first_place() -> None:
     assert [("T0", 5)] == at(f"ábć\U0001f642 {MINE.token}")
 
 
+@pytest.mark.parametrize("ending", ["에서", "입니다", "'da", "를", "で", "ban", "ში", "-му"])
+def test_an_ending_hides_no_token(ending: str) -> None:
+    """A language that joins endings and particles to a name joins them to a token as well."""
+    assert [("T0", 0)] == at(f"{MINE.token}{ending}")
+    assert [("T1", 0)] == at(f"{MINE.token.lower()}{ending}")
+
+
 def at(text: str) -> list[tuple[str, int]]:
     """Tier and place of every hit."""
     return [(hit.tier, hit.at) for hit in MATCHER.find(text)]

@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
+from memsim.language.form_search import says_value
+from memsim.language.text import index_terms
 from memsim.scoring.answer_match import match_sequence, match_words, occurrences, too_long
 from memsim.scoring.answer_text import read_words
 from memsim.suite.single import run
@@ -122,3 +125,17 @@ def test_what_is_alike_is_not_the_same(expected: str, answer: str) -> None:
     """Another day, a name that begins alike, and English words with endings are wrong."""
     assert not match_words(expected, answer).right
     assert not occurrences(read_words(expected), read_words(answer))
+
+
+@pytest.mark.parametrize(
+    "text", ["1.234," * 5_000, "5 mä " * 5_000, "서울에서" * 5_000, "7月" * 5_000, "'" * 20_000]
+)
+def test_hostile_text_is_read_in_time(text: str) -> None:
+    """No pattern reads a text twice from each of its characters."""
+    began = time.process_time()
+
+    read_words(f"é {text}")
+    index_terms(f"é {text}")
+    says_value(f"é {text}", "서울 7731")
+
+    assert time.process_time() - began < 3.0

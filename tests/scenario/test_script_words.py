@@ -1,5 +1,7 @@
 """When a text says a value."""
 
+# ruff: noqa: RUF001 - values in many scripts
+
 from __future__ import annotations
 
 import pytest
@@ -22,6 +24,11 @@ from memsim.scenario.words import ValueSearch, says, words
         ("Straße", "STRASSE"),
         ("all good \U0001f600!", "\U0001f600"),
         ("the end", "end"),
+        ("Toplantı Ankara'da yapılacak.", "Ankara"),
+        ("Kokous pidetään Helsingissä.", "Helsinki"),
+        ("הפגישה תתקיים בירושלים.", "ירושלים"),
+        ("رقم طلبي هو ٧٧٣١.", "7731"),
+        ("会议在2026年3月5日举行。", "2026-03-05"),
     ],
 )
 def test_a_text_says_a_value_whatever_its_case_and_punctuation(text: str, value: str) -> None:
@@ -33,6 +40,9 @@ def test_a_text_says_a_value_whatever_its_case_and_punctuation(text: str, value:
     ("text", "value"),
     [
         ("We are in Oslofjord.", "Oslo"),
+        ("We are in Osloban, you know.", "Oslo"),
+        ("Kokous pidetään Turussa.", "Helsinki"),
+        ("رقم طلبي هو ٧٧٣١.", "773"),
         ("order A-178", "A-17"),
         ("17 A", "A-17"),
         ("a red and blue hat", "red hat"),
