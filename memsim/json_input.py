@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -115,6 +115,7 @@ def parse_json(
     *,
     line: int | None = None,
     prefix: str = "",
+    quick: bool = False,
 ) -> Any:  # noqa: ANN401 - any JSON value
     """Parse the value that some bytes of a file hold.
 
@@ -124,18 +125,14 @@ def parse_json(
         refusal: the class of the error.
         line: the line of the file that the bytes are; None where they are the whole file.
         prefix: stands before what is wrong.
+        quick: neither keys nor numbers are looked at; `memsim.json_types` looks at the numbers.
 
     Raises:
         LocatedError: the bytes are refused; of the class `refusal`.
     """
     try:
-        value = json.loads(
-            data.removeprefix(_MARK).decode(),
-            object_pairs_hook=_object,
-            parse_constant=_no_constant,
-            parse_float=_float,
-            parse_int=_int,
-        )
+        text = data.removeprefix(_MARK).decode()
+        value = json.loads(text, **(_QUICK if quick else _STRICT))
     except json.JSONDecodeError as error:
         where = (error.lineno, error.colno) if line is None else (line, None)
         said = f"{prefix}not JSON: {error.msg}"
@@ -175,6 +172,15 @@ def _int(text: str) -> int:
     if len(text) > _DIGITS:
         raise ValueError(f"{text[:_SHOWN]}... is too large a number")
     return int(text)
+
+
+_STRICT: Mapping[str, Any] = {
+    "object_pairs_hook": _object,
+    "parse_constant": _no_constant,
+    "parse_float": _float,
+    "parse_int": _int,
+}
+_QUICK: Mapping[str, Any] = {"parse_constant": _no_constant}
 
 
 def _is_deep(value: object) -> bool:

@@ -38,6 +38,7 @@ _WORDS: Mapping[type, str] = {
 }
 _LONGEST = 40
 _LARGEST = 2**63 - 1
+"""Of whole numbers and others: sums of them do not overflow."""
 
 
 class WrongTypeError(ValueError):
@@ -72,6 +73,8 @@ def _reader(kind: Any) -> Reader:  # noqa: ANN401 - any annotation
         return partial(_keys, _fields_of(kind), _required(kind))
     if dataclasses.is_dataclass(kind):
         return partial(_record, kind, _fields_of(kind))
+    if kind in (int, float):
+        return partial(_amount, kind)
     return partial(_scalar, kind if kind is not None else type(None))
 
 
@@ -80,12 +83,12 @@ def _fields_of(kind: Any) -> dict[str, Reader]:  # noqa: ANN401 - a class
     return {name: _reader(hint) for name, hint in hints.items()}
 
 
-def _required(kind: Any) -> tuple[str, ...]:  # noqa: ANN401 - a TypedDict
+def _required(kind: Any) -> frozenset[str]:  # noqa: ANN401 - a TypedDict
     # `__required_keys__` takes annotations that are texts for required ones.
     if not kind.__total__:
-        return ()
+        return frozenset()
     hints = get_type_hints(kind, include_extras=True)
-    return tuple(name for name, hint in hints.items() if get_origin(hint) is not NotRequired)
+    return frozenset(name for name, hint in hints.items() if get_origin(hint) is not NotRequired)
 
 
 def _anything(value: object) -> object:
@@ -93,12 +96,17 @@ def _anything(value: object) -> object:
 
 
 def _scalar(kind: type, value: object) -> object:
-    found = type(value)
-    if isinstance(value, int) and kind in (int, float) and abs(value) > _LARGEST:
-        raise WrongTypeError("is too large a number")
-    if found is kind or (kind is float and found is int):
+    if type(value) is kind:
         return value
     raise WrongTypeError(f"is {_word(value)}, not {_WORDS.get(kind, kind.__name__)}")
+
+
+def _amount(kind: type, value: object) -> object:
+    if type(value) is int or (type(value) is float and kind is float):
+        if -_LARGEST <= value <= _LARGEST:
+            return value
+        raise WrongTypeError("is too large a number")
+    raise WrongTypeError(f"is {_word(value)}, not {_WORDS[kind]}")
 
 
 def _choice(known: tuple[object, ...], value: object) -> object:
@@ -133,12 +141,11 @@ def _items(inner: Reader, make: Callable[[list[Any]], Any], value: object) -> ob
     if not isinstance(value, list | tuple):
         raise WrongTypeError(f"is {_word(value)}, not a list")
     made: list[Any] = []
-    for place, each in enumerate(value):
-        try:
-            made.append(inner(each))
-        except WrongTypeError as error:  # not `_inside`: records have thousands of values
-            error.path.insert(0, place)
-            raise
+    try:
+        made.extend(map(inner, value))
+    except WrongTypeError as error:
+        error.path.insert(0, len(made))
+        raise
     return make(made)
 
 
@@ -161,15 +168,20 @@ def _values(inner: Reader, value: object) -> object:
     return value
 
 
-def _keys(fields: Mapping[str, Reader], required: tuple[str, ...], value: object) -> object:
+def _keys(fields: Mapping[str, Reader], required: frozenset[str], value: object) -> object:
     if not isinstance(value, dict):
         raise WrongTypeError(f"is {_word(value)}, not an object")
-    for name in required:
-        if name not in value:
-            raise WrongTypeError(f"has no {name!r}{_meant(name, value.keys() - fields.keys())}")
-    for name, read in fields.items():
-        if name in value:
-            _inside(name, read, value[name])
+    if not required <= value.keys():
+        name = min(required - value.keys())
+        raise WrongTypeError(f"has no {name!r}{_meant(name, value.keys() - fields.keys())}")
+    name = ""
+    try:
+        for name, read in fields.items():
+            if name in value:
+                read(value[name])
+    except WrongTypeError as error:
+        error.path.insert(0, name)
+        raise
     return value
 
 

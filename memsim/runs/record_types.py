@@ -101,6 +101,17 @@ class AgeLine(TypedDict):
     days: int
 
 
+class ComposedLine(TypedDict):
+    """A text in a context that the strategy made."""
+
+    id: str
+    layer: str
+    text: str
+
+
+LeakLine = TypedDict("LeakLine", {"fact": str, "in": str})
+
+
 class ContextSizes(TypedDict):
     """What the context of a probe held."""
 
@@ -109,7 +120,7 @@ class ContextSizes(TypedDict):
     overflow: int
     verbatim: list[str]
     derived: list[str]
-    composed: list[dict[str, str]]
+    composed: list[ComposedLine]
 
 
 class ProbeLine(TypedDict):
@@ -139,6 +150,7 @@ class ProbeLine(TypedDict):
     detail: str
     error: str
     scores: dict[str, float | None]
+    leaks: list[LeakLine]
     hidden: int
     evidence: list[EvidenceLine]
     corpus: int

@@ -107,7 +107,7 @@ class Run:
 
 
 def _record(line: bytes, kind: type, path: Path) -> dict[str, object]:
-    record: Any = parse_json(line, path, RunFolderError, prefix="is damaged: ")
+    record: Any = parse_json(line, path, RunFolderError, prefix="is damaged: ", quick=True)
     try:
         if kind is ProbeLine and isinstance(record, dict) and LEAKAGE in record:
             attack: AttackLine = convert(record, AttackLine)

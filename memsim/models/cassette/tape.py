@@ -155,7 +155,8 @@ def _read_line(tape: Tape, record: dict[str, Any], number: int) -> None:
         if key in tape.calls:
             raise _Unsound(f"call {recording.key} is recorded twice for repeat {recording.repeat}")
         if missing := [m for m in recording.messages if m not in tape.messages]:
-            raise _Unsound(f"message {missing[0]} is missing above this call")
+            name = missing[0] if missing[0].isprintable() else ascii(missing[0])
+            raise _Unsound(f"message {name} is missing above this call")
         tape.calls[key] = recording
         tape.lines[key] = number
 
