@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from memsim.report.html.page_content import Fragment
 from memsim.report.viewer import fragment
 from memsim.report.viewer.playback import Playback
@@ -162,3 +164,25 @@ def test_scripts_keep_the_pages_rules(small: Run) -> None:
 
     for word in ("innerHTML", "outerHTML", "insertAdjacent", "eval(", "fetch(", "document.write"):
         assert word not in script
+
+
+TURN = {"turn": 1, "said": 1, "new": [["m1", "user", "ana", ["x" * 1000]]]}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [{**TURN, "said": 10**12}],
+        [{**TURN, "new": [["m1", "user", "ana", [7]]]}],
+        [TURN, {"turn": 2, "new": [["m2", "user", "ana", [0] * 100_000]]}],
+        [{**TURN, "sent": [["window", 1, [5]]]}],
+        [{**TURN, "sent": [["window", 1, [-1]]]}],
+        # Each turn would hold twice the messages of the one before it.
+        [{**TURN, "sent": [["window", 1, [0]]]}]
+        + [{"turn": n, "sent": [["window", 1, [[0, 2**n], [0, 2**n]]]]} for n in range(2, 60)],
+    ],
+)
+def test_records_that_do_not_fit_together_are_refused(lines: list[dict[str, object]]) -> None:
+    """Before they take the room that a few bytes can ask for."""
+    with pytest.raises((ValueError, LookupError)):
+        list(Playback(lines).frames())
