@@ -127,6 +127,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "models/test_live_weather.py",
         "models/test_reader_on_locomo.py::test_the_reader_reads",
         "report/test_plots.py::test_the_command_draws_the_same_bytes_into_the_runs_folder",
+        "models/test_reader_invariance.py::test_more_context_costs_few_answers",
         "models/test_reader_invariance.py::test_real_questions_may_be_asked_otherwise",
         "scoring/test_published_ranking.py",
         "scoring/test_rule_and_judge.py::test_the_rule_agrees_with_the_judge",

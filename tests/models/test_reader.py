@@ -125,6 +125,24 @@ def test_the_table_is_large_enough() -> None:
     assert len(abilities) >= 12
 
 
+def test_a_call_of_a_tool_is_no_evidence() -> None:
+    """It asks for something, and states nothing."""
+    call = 'assistant: read_file({"path":"var/log/columns_file.md"})'
+    fact = "The columns are listed in harbour/columns.yaml."
+
+    assert "columns.yaml" in ask("In which file are the columns listed?", *told([fact, call]))
+    assert ask("Which path has the log file?", *told([call])) == IDK
+
+
+def test_entries_that_are_nearly_as_good_are_quoted_as_well() -> None:
+    """Two evenings by the lake: both are told, where there is room."""
+    lines = ["I painted a heron by the lake.", "9 By the lake I painted an old boathouse."]
+    given = ask("What did I paint by the lake?", *told(lines))
+
+    assert "heron" in given
+    assert "boathouse" in given
+
+
 def test_the_newest_remembered_line_wins_in_any_order() -> None:
     """A ranker puts lines in order of likeness: the reader goes by their dates."""
     newer = "[2023-06-01] user: My favourite tea is oolong now."

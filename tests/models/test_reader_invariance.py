@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.reader_checks import CHANGES, MOST_FLIPS, flips, questions
+from benchmarks.reader_checks import CHANGES, MOST_FLIPS, astray, flips, questions
 from memsim.scenario import load_scenarios
 from memsim.scenario.datasets.locomo import load_locomo
 from tests.models.test_reader import FOUND, ask, question_of, told
@@ -55,3 +55,11 @@ def test_real_questions_may_be_asked_otherwise(data_dir: Path) -> None:
         n, found = flips(asked)
 
         assert max(found.values()) <= MOST_FLIPS * 2 * n, found
+
+
+def test_more_context_costs_few_answers() -> None:
+    """Of the scenarios' questions that are answered from their evidence alone."""
+    told_in_all = astray(questions(load_scenarios(ROOT / "scenarios")))
+
+    assert told_in_all["astray"] <= 0.09 * told_in_all["asked"]
+    assert told_in_all["right among all"] >= 0.9 * told_in_all["asked"]

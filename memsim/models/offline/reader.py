@@ -73,6 +73,7 @@ _PLACE: Final = re.compile(
     r"\b(?:in|at|to|from|near|on|inside|under|behind|by|outside)\s", re.IGNORECASE
 )
 _CLOCK: Final = re.compile(r"\b(?:what|which)\s(?:time|hour)\b")
+_EVENT: Final = re.compile(r"\b(?:did|was|were)\b")
 _WHEN: Final = re.compile(r"\bwhen\b")
 _JOIN: Final = re.compile(r"[\s,]*(?:at|on|the|of|-|\u2013)?\s*")
 _TAIL: Final = re.compile(r"\s?(?:%|[A-Z]{3}\b|[^\W\d_]+(?:-[^\W\d_]+)?)")
@@ -266,6 +267,12 @@ NEEDED = (0.9, 0.55, 0.45, 0.38, 0.3)
 SHORT_CONTEXT = 0.2
 """Factor of that share in a context of a few lines, where chance matches are rare."""
 
+STANDS_OUT, FAINT = 2.0, 0.62
+"""A sentence that scores so many times what any other entry does needs that part of the share."""
+
+CLOSE = 0.85
+"""Share of the best score from which another entry is quoted as well, while there is room."""
+
 FITTING, SAME, UPDATED, ALL = 0.7, 0.9, 0.7, 0.99
 """Shares of the best score from which another sentence may replace the best one.
 
@@ -292,7 +299,7 @@ def read_answer(request: Request) -> ReaderAnswer:
     ranking = _ranking(request)
     question = ranking.question
     ranked = ranking.best()
-    if not ranked or not _enough(ranking, ranked[0]):
+    if not ranked or not (_enough(ranking, ranked[0]) or _stands_out(ranking, ranked)):
         return UNKNOWN
     fitting = _fitting(question, ranking, ranked[:CONSIDERED])
     if not fitting:
@@ -324,6 +331,15 @@ def _enough(ranking: Ranking, best: Candidate) -> bool:
     return best.coverage >= needed * (SHORT_CONTEXT + (1 - SHORT_CONTEXT) * spread)
 
 
+def _stands_out(ranking: Ranking, ranked: Sequence[Candidate]) -> bool:
+    # Chance matches are many and alike: what is far better than the rest is none.
+    best = ranked[0]
+    order = best.statement.order
+    others = max((c.score for c in ranked if c.statement.order != order), default=0.0)
+    needed = NEEDED[min(ranking.full, len(NEEDED) - 1)]
+    return best.score >= STANDS_OUT * others and best.coverage >= FAINT * needed
+
+
 def _fitting(
     question: ParsedQuestion, ranking: Ranking, top: Sequence[Candidate]
 ) -> list[Candidate]:
@@ -353,9 +369,16 @@ def _undated(question: ParsedQuestion, best: Candidate) -> ReaderAnswer:
 
 def _newest(question: ParsedQuestion, fitting: Sequence[Candidate]) -> Candidate:
     best = fitting[0]
+    if _asks_event(question):
+        # What somebody did is not replaced by what is said later, as what is so is.
+        return best
     rivals = [c for c in fitting if _same_attribute(question, best, c)]
     pick = min if question.past else max
     return pick(rivals, key=_age)
+
+
+def _asks_event(question: ParsedQuestion) -> bool:
+    return not question.past and _EVENT.search(question.folded) is not None
 
 
 def _same_attribute(question: ParsedQuestion, best: Candidate, other: Candidate) -> bool:
@@ -388,7 +411,7 @@ def _quoted(
 ) -> ReaderAnswer:
     chosen = [best]
     room = ANSWER_WORDS - _length(best)
-    more = _elsewhere(best, fitting) if question.many and not _updates(best) else ()
+    more = _also(question, best, fitting)
     beside = ranking.beside(best)
     if ranking.own(best) >= ALL and not question.many:
         beside = [c for c in beside if _continues(best, c)]
@@ -404,6 +427,23 @@ def _quoted(
 def _continues(best: Candidate, other: Candidate) -> bool:
     opening = words(other.sentence.text)[:1]
     return other.place > best.place and not CONTINUING.isdisjoint(opening)
+
+
+def _also(
+    question: ParsedQuestion, best: Candidate, fitting: Sequence[Candidate]
+) -> list[Candidate]:
+    """Other entries to quote: all of several things, else those that are nearly as good."""
+    if question.many:
+        return [] if _updates(best) else list(_elsewhere(best, fitting))
+    if question.kind not in {"open", "who", "where"} or question.coded:
+        return []
+    return [
+        c
+        for c in _elsewhere(best, fitting)
+        if c.score >= CLOSE * best.score
+        and not _updates(c)
+        and (_asks_event(question) or not _same_attribute(question, fitting[0], c))
+    ]
 
 
 def _elsewhere(best: Candidate, fitting: Sequence[Candidate]) -> Iterable[Candidate]:

@@ -134,6 +134,7 @@ _UNSURE = re.compile(
     r"|\bno\s(?:information|record|mention)\b",
     re.IGNORECASE,
 )
+_TOOL_CALL = re.compile(r"[\w.-]{1,64}\(\{.*\}\)", re.DOTALL)
 _FILLERS = frozenset({"and", "so", "but", "please", "also", "hey", "ok", "okay", "well", "now"})
 
 
@@ -322,8 +323,8 @@ def _called(text: str) -> frozenset[str]:
 
 
 def asks(text: str, spoken: list[str]) -> bool:
-    """Whether a sentence asks, requests or admits not to know, instead of stating something."""
-    if _UNSURE.search(text):
+    """Whether a sentence asks, requests, calls a tool or admits not to know: it states nothing."""
+    if _UNSURE.search(text) or _TOOL_CALL.fullmatch(text):
         return True
     if text.rstrip("\"')\u201d ").endswith(("?", "\uff1f", "\u061f")):
         return True
