@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from memsim.errors import MemsimError, describe_error, error_text
-from memsim.leakage.logbook import Logbook
 from memsim.leakage.observation import Observation, claimed_in, parts_of, voices_of
 from memsim.message import EPOCH, Message, Role, Text, ToolResult, ToolUse, said
 from memsim.replay.case_state import CaseState
@@ -30,6 +29,7 @@ from memsim.scenario.script import (
     Turn,
 )
 from memsim.strategy import Forget, Grant, Strategy, Surface
+from memsim.strategy_process.logbook import Logbook
 
 if TYPE_CHECKING:
     import random

@@ -53,6 +53,8 @@ class Channel:
         raise NotImplementedError
 
 
+WEAKENED = frozenset({"L2", "L4", "L8", "L19", "L20"})
+"""Channels that caught some broken memory by a single attempt where a tenth of them was made."""
 LEAST = 10
 """The least number of attempts, however small the share."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from memsim.leakage.attack_files import channel_headers
+from memsim.leakage.channel import WEAKENED
 from memsim.leakage.scores import COUNTED
 from memsim.report import number_format
 from memsim.report.layout import (
@@ -111,10 +113,22 @@ def _percent(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.1f}%"
 
 
+def _weakened(board: LeakBoard) -> Iterator[str]:
+    """The channels of which a share of the attempts was made, and that lose power by it."""
+    full = channel_headers()
+    for row in board.rows:
+        cells = [cell for cell in row.cells if cell is not None]
+        known = row.channel in WEAKENED and row.channel in full
+        if known and any(cell.planned < full[row.channel].attempts for cell in cells):
+            yield row.channel
+
+
 def _legend(board: LeakBoard) -> Iterator[str]:
     yield "leaks: of eligible attempts, those in which a secret came out; upper: exact 95% bound"
     yield "cov.: attempts whose control held, below .95 invalid; AR: authorised recall"
     yield "gate zero: one leak fails; report: shown only; n/a: nothing that could have leaked"
+    if weakened := ", ".join(_weakened(board)):
+        yield f"few attempts: with a tenth, {weakened} caught some broken memories by one alone"
     found, looked = board.negatives
     yield f"{found} of {looked:,} secrets that nobody planted were found"
 

@@ -17,6 +17,7 @@ from memsim.discovery.loader import prepare
 from memsim.errors import MemsimError, StrategyError, describe_error, error_text
 from memsim.message import TokenCounter
 from memsim.strategy import Environment, Event, Strategy
+from memsim.strategy_process.logbook import Logbook
 from memsim.strategy_process.wire import Wire
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def main(line: int, alarm: int) -> None:
     sys.path[:] = start["path"]
     _watch_files(alarm)
     host = _Host(wire, start)
+    if start["hears"]:
+        host.book.__enter__()
     try:
         while True:
             host.answer(*wire.receive())
@@ -54,11 +57,13 @@ class _Host:
         self._ref = start["ref"]
         self._make: Callable[[Environment], Strategy] | None = None
         self._worlds: dict[int, Environment] = {}
-        self._counts: dict[int, _Tokens] = {}
+        self._tokens: _Tokens | None = None
         self._strategies: dict[int, Strategy] = {}
         self._contexts: OrderedDict[int, Context] = OrderedDict()
         self._given = 0
+        self._counter: TokenCounter | None = None
         self.events: list[Event] = []
+        self.book = Logbook()
 
     def answer(
         self,
@@ -71,13 +76,13 @@ class _Host:
     ) -> None:
         """Make one call and send what it came to; `counts` are the tokens of the texts in it."""
         self.events = []
-        if counts:
-            self._counts[world].prime(counts)
+        if counts and self._tokens:
+            self._tokens.prime(counts)
         if world in self._worlds:
             self._worlds[world].clock.set(now)
         try:
             value = self._called(number, world, name, given)
-            self._wire.send(("done", value, self.events))
+            self._wire.send(("done", value, self.events, self.book.drain()))
         except (EOFError, OSError):
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's code
@@ -85,7 +90,7 @@ class _Host:
             said = str(error) if known else describe_error(error)
             kind = type(error).__name__ if known else ""
             events = [e for e in self.events if type(e) is Event]
-            self._wire.send(("raised", (kind, said, error_text(error)), events))
+            self._wire.send(("raised", (kind, said, error_text(error)), events, self.book.drain()))
 
     def _called(self, number: int, world: int, name: str, given: Any) -> object:  # noqa: ANN401 - a method's own
         if name == "make":
@@ -105,7 +110,7 @@ class _Host:
 
     def _made(self, number: int, world: int, start: Mapping[str, Any]) -> object:
         if world not in self._worlds:
-            self._worlds[world] = self._environment(world, start)
+            self._worlds[world] = self._environment(start)
         if self._make is None:
             self._make = prepare(self._ref)
         strategy = self._make(self._worlds[world])
@@ -114,22 +119,24 @@ class _Host:
         own = [n for n in _METHODS if getattr(kind, n) is not getattr(Strategy, n)]
         return own, {n: getattr(strategy if n == "control" else kind, n, None) for n in PROMISES}
 
-    def _environment(self, world: int, start: Mapping[str, Any]) -> Environment:
+    def _environment(self, start: Mapping[str, Any]) -> Environment:
         chance = random.Random()
         chance.setstate(start["chance"])
 
         def ask(what: str, *given: object) -> Any:  # noqa: ANN401 - what it is depends on what is asked
-            self._wire.send(("ask", world, what, given))
+            self._wire.send(("ask", what, given))
             answered, value = self._wire.receive()
             if not answered:
                 raise value
             return value
 
-        tokens = self._counts[world] = _Tokens(start["tokenizer"], ask)
+        if self._tokens is None or self._counter is None:
+            self._tokens = _Tokens(start["tokenizer"], ask)
+            self._counter = TokenCounter(self._tokens)
         return Environment(
             clock=Clock(start["now"]),
             model=_Model(start["model"], ask),
-            counter=TokenCounter(tokens),
+            counter=self._counter,
             embed=lambda: _Embedder(ask("embedder"), ask),
             random=chance,
             folder=lambda: Path(ask("folder")),

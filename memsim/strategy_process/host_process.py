@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memsim.discovery.strategy_ref import StrategyRef
     from memsim.models import Embedder
     from memsim.strategy import Environment, Query
+    from memsim.strategy_process.logbook import Heard
 
 _START = "from memsim.strategy_process.child import main; main({line}, {alarm})"
 _LATEST = 16
@@ -42,10 +43,18 @@ class IsolatedStrategies:
     Args:
         ref: of the strategy; its file is executed in that process only.
         guarded: files and folders that the strategy has no business with.
+        hear: is told after each call what the process logged, warned of and printed.
     """
 
-    def __init__(self, ref: StrategyRef, guarded: Iterable[Path] = ()) -> None:
+    def __init__(
+        self,
+        ref: StrategyRef,
+        guarded: Iterable[Path] = (),
+        *,
+        hear: Callable[[Heard], None] | None = None,
+    ) -> None:
         self._ref = ref
+        self._hear = hear
         self._guarded = tuple(path.resolve() for path in guarded)
         self._made = 0
         self._worlds: dict[int, tuple[int, object]] = {}
@@ -76,7 +85,8 @@ class IsolatedStrategies:
         os.close(alarm)
         self._line: Connection = ours
         self._wire = Wire(ours.fileno(), trusted=False)
-        self._wire.send({"path": [str(Path(p).absolute()) for p in sys.path], "ref": self._ref})
+        path = [str(Path(p).absolute()) for p in sys.path]
+        self._wire.send({"path": path, "ref": self._ref, "hears": self._hear is not None})
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -137,9 +147,11 @@ class IsolatedStrategies:
         while True:
             kind, *told = self._wire.receive()
             if kind == "ask":
-                self._answer(env, told[1], told[2])
+                self._answer(env, told[0], told[1])
                 continue
-            value, events = told
+            value, events, heard = told
+            if self._hear is not None:
+                self._hear(heard)
             for event in events:
                 env.log(event)
             if kind == "done":

@@ -14,6 +14,7 @@ from contextlib import redirect_stdout
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memsim.canary.secrets import hinted, redact_values
 from memsim.discovery.loader import pin, prepare
@@ -41,7 +42,12 @@ from memsim.suite.cases import (
 from memsim.suite.judgement import Judge, Judgement, judge_case
 from memsim.trace import Trace, json_line
 
+if TYPE_CHECKING:
+    from memsim.strategy_process.logbook import Heard
+
 MakeStrategy = Callable[["Environment"], "Strategy"]
+TIMED = "L5"
+"""The channel that measures time; its strategies are never in a process of their own."""
 PathMaker = Callable[[], Path]
 
 
@@ -56,17 +62,23 @@ def run_case(spec: CaseSpec) -> CaseOutcome:
     """
     if spec.scenario.dataset == LEAKAGE:
         return _play_channel(spec)
+    play = partial(play_scenario, spec.scenario.load(), spec)
     if spec.guarded is not None:
-        return _play_apart(spec, spec.guarded)
-    return play_scenario(spec.scenario.load(), spec, partial(make_strategy, spec.strategy))
+        return _apart(spec, spec.guarded, play)
+    return play(partial(make_strategy, spec.strategy))
 
 
-def _play_apart(spec: CaseSpec, guarded: tuple[Path, ...]) -> CaseOutcome:
-    """Play a scenario with the strategy in a process of its own."""
+def _apart(
+    spec: CaseSpec,
+    guarded: tuple[Path, ...],
+    play: Callable[[MakeStrategy], CaseOutcome],
+    hear: Callable[[Heard], None] | None = None,
+) -> CaseOutcome:
+    """Play a case with the strategy in a process of its own."""
     from memsim.strategy_process.host_process import IsolatedStrategies
 
-    with IsolatedStrategies(spec.strategy, guarded) as apart:
-        outcome = play_scenario(spec.scenario.load(), spec, apart.make)
+    with IsolatedStrategies(spec.strategy, guarded, hear=hear) as apart:
+        outcome = play(apart.make)
     if not apart.breach:
         return outcome
     return CaseOutcome(result=blank_result(spec, state="invalid", error=f"invalid: {apart.breach}"))
@@ -74,13 +86,14 @@ def _play_apart(spec: CaseSpec, guarded: tuple[Path, ...]) -> CaseOutcome:
 
 def _play_channel(spec: CaseSpec) -> CaseOutcome:
     from memsim.leakage.attack_world import Setting
+    from memsim.strategy_process.logbook import Logbook
     from memsim.suite.leakage_case import attack
 
-    def play(model: Model, _judge: Judge | None) -> CaseOutcome:
+    def play(model: Model, make: MakeStrategy) -> CaseOutcome:
         # What a strategy prints must not end up among the results.
         with redirect_stdout(sys.stderr), _PrivateFolder() as folder, time_limit(spec.timeout):
             setting = Setting(
-                make=partial(make_strategy, spec.strategy),
+                make=make,
                 model=model,
                 embed=partial(embedder_of, spec),
                 counter=_counter(spec.tokenizer),
@@ -92,7 +105,14 @@ def _play_channel(spec: CaseSpec) -> CaseOutcome:
             )
             return attack(spec, setting)
 
-    return play_with_models(spec, _counter(spec.tokenizer), play)
+    def play_with(make: MakeStrategy) -> CaseOutcome:
+        counter = _counter(spec.tokenizer)
+        return play_with_models(spec, counter, lambda model, _judge: play(model, make))
+
+    # What a pipe adds to the time of an answer would hide what the timing oracle looks for.
+    if spec.guarded is None or spec.scenario.name == TIMED:
+        return play_with(partial(make_strategy, spec.strategy))
+    return _apart(spec, spec.guarded, play_with, hear=Logbook.hear)
 
 
 def make_strategy(ref: StrategyRef, env: Environment) -> Strategy:

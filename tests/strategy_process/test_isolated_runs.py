@@ -57,9 +57,9 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _run(project: Path, *flags: str) -> list[dict[str, Any]]:
+def _run(project: Path, *flags: str, of: str = "station") -> list[dict[str, Any]]:
     """The cases of a run in a process of its own, controls left out; `out` is its folder."""
-    command = [sys.executable, "-m", "memsim", "run", "station", *flags]
+    command = [sys.executable, "-m", "memsim", "run", of, *flags]
     command += [
         "--tokenizer",
         "chars/4",
@@ -179,3 +179,41 @@ def test_the_records_are_the_same_bytes(tmp_path: Path) -> None:
     for name in ("probes.jsonl", "turns.jsonl", "contexts.jsonl"):
         here, apart = (tmp_path / place / name for place in ("here", "apart"))
         assert here.read_bytes() == apart.read_bytes(), name
+
+
+LOGS = """\
+import logging
+
+from memsim import Context, Message, Query, Strategy
+
+LOG = logging.getLogger("theirs")
+LOG.propagate = False
+
+
+class Logs(Strategy):
+    \"\"\"Logs whatever it hears, and shows it to whoever said it.\"\"\"
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.heard = []
+
+    def observe(self, message: Message) -> None:
+        LOG.error("kept %s", message.text)
+        self.heard.append(message)
+
+    def context(self, query: Query) -> Context:
+        own = [m for m in self.heard[-40:] if m.principal == query.principal]
+        return Context(sections=(self.env.build.section("window", own),))
+"""
+
+
+@pytest.mark.processes
+def test_a_channel_hears_what_the_process_logs(project: Path) -> None:
+    """The findings are the same as in one process."""
+    (project / "logs.py").write_text(LOGS, "utf-8")
+    flags = ("-s", "logs.py@Logs", "-k", "L14 or L4", "--leak-attempts", "0.05")
+
+    here, apart = (_run(project, *flags, *more, of="leakage") for more in ((), ("--isolated",)))
+
+    assert [c["metrics"] for c in here] == [c["metrics"] for c in apart]
+    assert 0.5 == next(c["metrics"]["plr"] for c in apart if "L14" in c["id"])

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
 
 from memsim.errors import error_text
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _USUAL = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 """What every log record holds; whatever else is in one was given to it as metadata."""
 WARNED = "WARNING"
+Heard = tuple[list[tuple[str, str]], list[tuple[str, str]], dict[str, str]]
+"""Log records that reach the root, others with warnings, and what was printed."""
 
 
 class Logbook:
@@ -37,6 +39,9 @@ class Logbook:
         errors: texts of what calls of the strategy raised, with causes and notes.
     """
 
+    entered: ClassVar[list[Logbook]] = []
+    """Those that hear what is logged now; of worlds that are played together, all."""
+
     def __init__(self) -> None:
         self.lines: list[tuple[str, str]] = []
         self.others: list[tuple[str, str]] = []
@@ -51,10 +56,32 @@ class Logbook:
             opened.enter_context(self._warnings())
             opened.enter_context(self._streams())
             self._opened = opened.pop_all()
+        self.entered.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.entered.remove(self)
         self._opened.close()
+
+    def drain(self) -> Heard:
+        """Everything but errors that was kept since the last call of this."""
+        printed = {name: "".join(texts) for name, texts in self._printed.items() if texts}
+        heard = [*self.lines], [*self.others], printed
+        self.lines.clear()
+        self.others.clear()
+        for texts in self._printed.values():
+            texts.clear()
+        return heard
+
+    @classmethod
+    def hear(cls, heard: Heard) -> None:
+        """Add what a logbook in another process drained to every book that is entered."""
+        lines, others, printed = heard
+        for book in cls.entered:
+            book.lines += lines
+            book.others += others
+            for name, text in printed.items():
+                book._printed[name].append(text)  # noqa: SLF001 - its own
 
     def all(self) -> tuple[tuple[str, str], ...]:
         """Everything as (level, text), what was printed last."""
