@@ -41,14 +41,14 @@ Disk = Literal["good", "full"]
 
 HOME = ProcessSetting()
 AWAY = (
-    ProcessSetting(hashes=2, clock=True, chance=True, place=True),
-    ProcessSetting(hashes=5, clock=True, chance=True, place=True),
+    ProcessSetting(hashes=11, clock=True, chance=True, place=True),
+    ProcessSetting(hashes=38, clock=True, chance=True, place=True),
 )
 """ProcessSetting that differ from `HOME` in everything."""
 
 CAUSES = {
-    "its hash seed (the order of a set, or `hash`)": ProcessSetting(hashes=2),
-    "another hash seed (the order of a set, or `hash`)": ProcessSetting(hashes=5),
+    "its hash seed (the order of a set, or `hash`)": ProcessSetting(hashes=11),
+    "another hash seed (the order of a set, or `hash`)": ProcessSetting(hashes=38),
     "its clock or environment variables": ProcessSetting(clock=True),
     "its global random numbers": ProcessSetting(chance=True),
     "its folder, time zone, locale or user": ProcessSetting(place=True),

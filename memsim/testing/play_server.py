@@ -85,11 +85,19 @@ def _together(subject: Subject, cases: list[Case]) -> tuple[list[World], list[An
     from memsim.testing.worlds import World
 
     worlds = [World(subject, case) for case in cases]
-    for events in zip_longest(*(case.events for case in cases)):
+    for number, events in enumerate(zip_longest(*(case.events for case in cases))):
         for world, event in zip(worlds, events, strict=True):
             if event is not None and not world.over:
                 world.play((event,))
+                _ask(world, number)
     return worlds, [view_of(world, ordered=True) for world in worlds]
+
+
+def _ask(world: World, number: int) -> None:
+    """Ask now and then what is asked at the end, so that a context that was kept for long shows."""
+    if number % 3 == 1 and not world.over:
+        for who in world.case.principals:
+            world.ask(world.case.questions[0], who)
 
 
 def _on_disk(subject: Subject, case: Case, *, full: bool) -> list[str]:

@@ -71,6 +71,7 @@ class Answer:
 
     text: str
     ids: frozenset[str]
+    verbatim: frozenset[str]
     codes: frozenset[str]
 
 
@@ -79,10 +80,10 @@ def shown(world: World, query: Query) -> Answer:
     try:
         context = world.memory.context(query).ranked()
     except BudgetUnsatisfiable as error:
-        return Answer(str(error), frozenset(), frozenset())
+        return Answer(str(error), frozenset(), frozenset(), frozenset())
     text = "\n".join(m.text for s in context.sections for m in s.messages)
     ids = frozenset((*context.verbatim, *context.derived, *context.ranking))
-    return Answer(repr(context), ids, frozenset(CODE.findall(text)))
+    return Answer(repr(context), ids, frozenset(context.verbatim), frozenset(CODE.findall(text)))
 
 
 def found_messages(world: World, case: Case) -> set[str]:

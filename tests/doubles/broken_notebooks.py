@@ -297,6 +297,36 @@ class KeepsLog(Book):
         self.calls.append(f"sent {len(context.sections)}")
 
 
+class KeepsQuestions(Book):
+    """Notes every question and what it cost, for statistics that nobody asks for."""
+
+    def __init__(self, env: Environment) -> None:
+        super().__init__(env)
+        self.asked: list[tuple[str, int]] = []
+
+    def context(self, query: Query) -> Context:
+        made = super().context(query)
+        self.asked.append((query.text, made.tokens))
+        return made
+
+
+class Compares(Book):
+    """Compares every message that it has ever seen with every other, for each question."""
+
+    def __init__(self, env: Environment) -> None:
+        super().__init__(env)
+        self.lengths: dict[str, int] = {}
+
+    def observe(self, message: Message) -> None:
+        super().observe(message)
+        self.lengths[message.id] = len(message.text)
+
+    def context(self, query: Query) -> Context:
+        lengths = self.lengths.values()
+        sum(1 for one in lengths for other in lengths if one == other)
+        return super().context(query)
+
+
 class KeepsAll(Book):
     """Drops what it tells, and keeps it all the same."""
 
@@ -493,6 +523,19 @@ class SwallowsDisk(Book):
         super().observe(message)
 
 
+class LosesUnwritten(Book):
+    """Writes at the end of a turn, and lets go of what could not be written."""
+
+    def end_turn(self) -> None:
+        fresh = {*self.fresh}
+        super().end_turn()
+        try:
+            (self.env.folder() / "fresh").write_text(" ".join(sorted(fresh)), encoding="utf-8")
+        except OSError:
+            for who, own in self.said.items():
+                self.said[who] = [m for m in own if m.id not in fresh]
+
+
 class SwallowsEmbedder(Book):
     """A message that cannot be embedded is left out."""
 
@@ -518,6 +561,33 @@ class RemembersForgotten(Book):
     def forget(self, request: Forget) -> ForgetOutcome:
         done = super().forget(request)
         self.gone.update(done.removed)
+        return done
+
+
+class SeenOnce(Book):
+    """Knows every id that it has ever seen."""
+
+    def __init__(self, env: Environment) -> None:
+        super().__init__(env)
+        self.ever: set[str] = set()
+
+    def observe(self, message: Message) -> None:
+        if message.id not in self.ever:
+            self.ever.add(message.id)
+            super().observe(message)
+
+
+class ForgetsPlaces(Book):
+    """Erases by the place that a message had among all of them."""
+
+    def forget(self, request: Forget) -> ForgetOutcome:
+        everything = [m for own in self.said.values() for m in own]
+        places = [n for n, m in enumerate(everything) if m.id in request.sources]
+        done = super().forget(request)
+        left = [m for own in self.said.values() for m in own]
+        for place in places[: len(done.removed)]:
+            if place < len(left):
+                self.said[left[place].principal].remove(left[place])
         return done
 
 
@@ -596,17 +666,17 @@ BROKEN: dict[str, tuple[Callable[..., Strategy], ...]] = {
     "errors_name_nobody_else": (NamesOthers, TellsWhose),
     "instances_share_nothing": (ClassCache, ModuleState),
     "nobody_is_crowded_out": (OneLimit, FewPeople),
-    "silence_costs_nothing": (KeepsLog,),
+    "silence_costs_nothing": (KeepsLog, KeepsQuestions),
     "what_is_gone_is_not_held": (KeepsAll, SavesAll),
-    "turns_cost_the_same": (SummarisesAll,),
+    "turns_cost_the_same": (SummarisesAll, Compares),
     "restarts_change_nothing": (LosesGrants, LosesFresh),
     "loading_replaces": (Merges, StaleAfterLoad),
     "questions_change_nothing": (LastAsker, TiresOfQuestions),
     "nothing_is_left_behind": (Seeds, LeavesThread, LeavesFile, WritesElsewhere),
     "failures_lose_nothing": (SwallowsModel, SwallowsEmbedder),
-    "failed_writes_are_told": (SwallowsDisk,),
-    "ids_may_be_used_again": (RemembersForgotten,),
-    "forgetting_spares_others": (ForgetsWords,),
+    "failed_writes_are_told": (SwallowsDisk, LosesUnwritten),
+    "ids_may_be_used_again": (RemembersForgotten, SeenOnce),
+    "forgetting_spares_others": (ForgetsWords, ForgetsPlaces),
     "forgotten_is_gone": (HidesForgotten, QuotesForgotten),
 }
 """By the invariant that has to find them."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import sqlite3
 import sys
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -17,7 +19,11 @@ from memsim.testing.relays import Relay
 from memsim.testing.views import shown
 from memsim.testing.worlds import Trial, World, embedder
 
-_STOPS = (ModuleType, type, FunctionType, BuiltinFunctionType)
+# A connection notes every cursor weakly, and clears that list only now and then.
+_STOPS = (
+    *(ModuleType, type, FunctionType, BuiltinFunctionType),
+    *(weakref.ReferenceType, sqlite3.Connection),
+)
 SILENT = 60
 """Rounds of calls in which nothing is said."""
 LENGTHS = (60, 120, 240)

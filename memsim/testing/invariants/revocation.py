@@ -151,9 +151,9 @@ def _found(world: World, case: Case, source: str, codes: frozenset[str]) -> str:
     return ""
 
 
-@holds(42, "forget(M, by A) removes messages of A only; everything else is found as before")
+@holds(42, "forget(M, i by A) removes i alone, and messages of A only; the rest is found as before")
 def forgetting_spares_others(trial: Trial) -> int:
-    """A request to forget takes away nothing that somebody else said.
+    """A request to forget takes away no other message, least of all what somebody else said.
 
     Fails, for example, where every message with the same words is erased, or places in a list are
     erased that have moved.
@@ -169,24 +169,26 @@ def forgetting_spares_others(trial: Trial) -> int:
     words = {CODE.sub("", text) for other in others for _, text in _spoken(trial.case, other)}
     mine.sort(key=lambda one: CODE.sub("", one[1]) not in words)  # what others say, too, first
     world = trial.played()
-    kept = [(i, t) for o in others for i, t in _spoken(trial.case, o)]
     # A call of a tool goes with its result, whosever turn that was.
     owner = {m.id: m.principal for m in trial.case.messages if m.role == "user"}
-    there = {i for i, text in kept if i in _finds(world, owner[i], text)}
-    for sources in ((mine[0][0],), ()):
-        request = Forget(principal=who, text=mine[0][1], sources=sources)
+    kept = [(i, t) for o in others for i, t in _spoken(trial.case, o)]
+    for sources, kept_now in (((mine[0][0],), [*kept, *mine[1:]]), ((), kept)):
+        # What was found by a summary alone may go with the summary.
+        there = {i for i, text in kept_now if i in _finds(world, owner[i], text).verbatim}
+        request = Forget(principal=who, text="" if sources else mine[0][1], sources=sources)
         removed = world.memory.forget(request).removed
         foreign = [i for i in removed if owner.get(i, who) != who]
         if foreign:
             raise Violation(f"{who} made {foreign[:3]} of others go")
-        gone = [i for i, t in kept if i in there and i not in _finds(world, owner[i], t)]
+        there -= {*removed}  # one's own that were taken along are told
+        gone = [i for i, t in kept_now if i in there - _finds(world, owner[i], t).ids]
         if gone:
-            raise Violation(f"{who} had {list(sources)} forgotten, and {gone[:3]} of others go")
-    return len(there)
+            raise Violation(f"{who} had {list(sources)} forgotten, and {gone[:3]} go as well")
+    return len(kept)
 
 
-def _finds(world: World, who: str, text: str) -> frozenset[str]:
-    return shown(world, world.query(text, who, budget=WIDE)).ids
+def _finds(world: World, who: str, text: str) -> Answer:
+    return shown(world, world.query(text, who, budget=WIDE))
 
 
 @holds(3, "forget(M, i); observe(m' with id i) => m' is kept, and what i was is not shown as it")
