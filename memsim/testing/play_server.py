@@ -13,9 +13,10 @@ import random
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memsim.testing import process_traces
@@ -67,16 +68,30 @@ class _Server:
 
         before = {*sys.modules}
         random.seed(99 if self._surroundings["chance"] else 1)
-        if self._surroundings["place"]:
-            os.chdir(tempfile.mkdtemp(prefix="memsim-check-"))
         cases = [decode(json.dumps(case)) for case in request["cases"]]
+        with _elsewhere() if self._surroundings["place"] else nullcontext():
+            return self._shown(request, cases, before)
+
+    def _shown(self, request: dict[str, Any], cases: list[Any], before: set[str]) -> dict[str, Any]:
         if request["disk"] is not None:
-            answer = {"found": _on_disk(self._subject, cases[0], full=request["disk"] == "full")}  # type: ignore[arg-type]
+            answer = {"found": _on_disk(self._subject, cases[0], full=request["disk"] == "full")}
         else:
-            answer = _traced(lambda: _together(self._subject, cases))  # type: ignore[arg-type]
+            answer = _traced(lambda: _together(self._subject, cases))
         known = ("memsim.", "numpy")
         answer["modules"] = sorted(n for n in {*sys.modules} - before if n.startswith(known))
         return answer
+
+
+@contextmanager
+def _elsewhere() -> Iterator[None]:
+    """Work in another folder meanwhile."""
+    home = Path.cwd()
+    with tempfile.TemporaryDirectory(prefix="memsim-check-") as folder:
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(home)
 
 
 def _together(subject: Subject, cases: list[Case]) -> tuple[list[World], list[Any]]:
