@@ -58,7 +58,9 @@ def test_messages_come_back_as_they_were(saved: list[Message]) -> None:
     assert saved == again
 
 
-@pytest.mark.parametrize("damaged", [None, 3, "x", [3], [{}], [{"id": "m"}], {"a": 1}, [[1, 2]]])
+@pytest.mark.parametrize(
+    "damaged", [None, 3, "x", "", {}, [3], [{}], [{"id": "m"}], {"a": 1}, [[1, 2]]]
+)
 def test_a_damaged_state_is_an_error_of_its_own(damaged: object) -> None:
     """What cannot be read back is told as that, whatever is wrong with it."""
     with pytest.raises(StateError):
