@@ -62,7 +62,7 @@ _GROUPS: Final = re.compile(
     r"|(?<![\d.,])\d+,\d{1,2}(?![\d]|[.,]\d)"
 )
 _TYPOGRAPHIC: Final = re.compile("(?<=\\d)[\u00a0\u2009\u202f\u066c](?=\\d{3}(?!\\d))")
-_SEAM: Final = re.compile(rf"(?<=[0-9a-z])(?=[{CASELESS}])|(?<=[{CASELESS}])(?=[0-9a-z])")
+_SEAM: Final = re.compile(rf"(?<=[0-9a-z])(?=[{CASELESS}])|(?<=[{CASELESS}])-?(?=[0-9a-z])")
 _NUMBER_ENDING: Final = re.compile(r"(?<=\d)[-:'](?=[^\W\d_]{1,6}\b)")
 
 

@@ -24,6 +24,7 @@ LATIN: Final = (
     "ig ért ként ul ül ot et öt at t k ok ek ak ja je juk ük unk "
     "om em am im od ed ad i ni "
     # Turkish, Azerbaijani, Uzbek
+    "də dən ə nə yə lər ləri dədir "
     "da de ta te dan den tan ten ya ye yi yı yu yü nin nın nun nün "
     "in un ün yla yle la le lar "
     "ler ları lerin ların ndan nden nda nde na ne dir dır dur dür "
@@ -55,6 +56,7 @@ CYRILLIC: Final = (
     # Bulgarian, Macedonian: articles
     "ът та то те ят а я ия ния от "
     # Kazakh, Kyrgyz, Tatar, Mongolian, Serbian
+    "ад эд од өд анд энд онд өнд аас ээс "
     "да де та те дан ден тан тен нан нен га ге ка ке ға қа на не "
     "ны ні ди ты ти нын нің дын "
     "дің тын тің мен бен пен лар лер дар дер тар тер д т аас ээс "
@@ -92,6 +94,7 @@ INDIC: Final = (
     # Bengali, Assamese
     "য় তে র কে য়ের ের টি টা টির টায় এ ে েই য়েই ও ত লৈ "
     # Hindi, Marathi, Nepali
+    "्यात ्याला ्याहून ्याचा ्याची ्याचे ्यामध्ये "
     "े ों ें ा ी ि त ात ला ाला हून ाहून चा ची चे ाचा ाची ाचे मध्ये "
     "ने ाने मा लाई को का की ले बाट "
     # Gujarati, Punjabi
@@ -110,6 +113,7 @@ INDIC: Final = (
     "ന്റെ യുടെ ുടെ ിന്റെ ക്ക് യ്ക്ക് ിന് "
     "നെ െ യെ ും യും ിലെ യിലെ ിലാണ് യിലാണ് ആണ് "
     # Sinhala
+    "දී ේදී වල වලදී ට "
     "ේ යේ හි ට ගේ ින් යෙන් ෙන් යට "
 )
 
@@ -126,6 +130,9 @@ CHANGES: Final = {
 
 GRADES: Final = "nk:ng nt:nn lt:ll rt:rr mp:mm kk:k pp:p tt:t k: p:v t:d"
 """Finnish consonants that change before the last vowel: Helsinki, Helsingissä; Turku, Turussa."""
+
+CHILLUS: Final = "ർ:ര ൽ:ല ൾ:ള ൻ:ന ൺ:ണ"
+"""Malayalam final letters, and what they are before a vowel sign."""
 
 HEBREW_PREFIX: Final = "ו?(?:כש|מש|ש)?[בכלמה]?ה?"
 ARABIC_PREFIX: Final = "[وف]?(?:ال|[بكل]ال|لل|[بكلس])?"

@@ -257,6 +257,11 @@ def _ethiopic(word: str, written: str) -> bool:
     return not rest or rest in _table("ETHIOPIC")
 
 
+@lru_cache(maxsize=1)
+def _chillus() -> dict[str, str]:
+    return dict(pair.split(":") for pair in word_endings.CHILLUS.split())
+
+
 def _indic(word: str, written: str) -> bool:
     return any(_ends(stem, written, _table("INDIC")) for stem in _indic_stems(word))
 
@@ -267,6 +272,8 @@ def _indic_stems(word: str) -> Iterator[str]:
         yield word[:-1]
     if len(word) > SHORTEST + 1 and word[-2:] in {"ம்", "ం"}:
         yield word[:-2]
+    if len(word) > SHORTEST and word[-1] in _chillus():
+        yield word[:-1] + _chillus()[word[-1]]
 
 
 _RULES: Final = {

@@ -101,10 +101,16 @@ def test_a_long_talk_hides_no_language(code: str, tmp_path: Path) -> None:
         ("100000", "मूल्य 1,00,000 रुपये है।"),
         ("7731", "Tilausnumeroni on 7731:ssä, älä huoli."),
         ("7731", "Sipariş 7731'dir."),
+        ("7731", "ההזמנה ב-7731 בוטלה."),
+        ("Gəncə", "Görüş Gəncədə keçiriləcək."),
+        ("Эрдэнэт", "Уулзалт Эрдэнэтэд болно."),
+        ("पुणे", "बैठक पुण्यात होईल."),
+        ("തൃശൂർ", "യോഗം തൃശൂരിൽ നടക്കും."),
+        ("ගාල්ල", "රැස්වීම ගාල්ලේදී පැවැත්වේ."),
     ],
 )
-def test_numbers_and_dates_are_read_in_native_forms(expected: str, answer: str) -> None:
-    """Months by name, eras, digits, grouping and decimal marks of each language."""
+def test_values_are_read_in_native_forms(expected: str, answer: str) -> None:
+    """Months by name, eras, digits, grouping, decimal marks and rarer endings."""
     assert match_words(expected, answer).right
 
 
