@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import Stemmer
 
+from memsim.language.graphemes import boundary
 from memsim.language.lexicon import ABBREVIATIONS, IRREGULAR, LABELS, STOP
 from memsim.language.scripts import UNSPACED, has_native_letters, marks, plain_digits
 from memsim.language.word_forms import is_english, is_latin, light_stems
@@ -110,23 +111,8 @@ def _narrow(word: str) -> Iterator[str]:
 
 def whole(text: str, stop: int, least: int = 0) -> int:
     """The last position from `least` to `stop` that splits no grapheme cluster."""
-    place = stop
-    while least < place < len(text) and _joined(text, place):
-        place -= 1
+    place = boundary(text, stop)
     return place if place > least else max(stop, least)
-
-
-def _joined(text: str, place: int) -> bool:
-    before, after = text[place - 1], text[place]
-    if after.isascii():
-        return False
-    return (
-        before == "\u200d"
-        or after in "\u200d\ufe0f\ufe0e\u20e3"
-        or "\U0001f3fb" <= after <= "\U0001f3ff"
-        or ("\U0001f1e6" <= after <= "\U0001f1ff" and "\U0001f1e6" <= before <= "\U0001f1ff")
-        or unicodedata.combining(after) != 0
-    )
 
 
 @lru_cache(maxsize=1 << 16)

@@ -265,7 +265,7 @@ class Composer:
         current = self._conversations.get(question.session)
         if current is None or not self.may_see(question.principal, question.session):
             return ()
-        return current.sections(budget, question.now)
+        return current.sections(budget, question.now, question.text)
 
     def _given(self, question: ContextRequest) -> list[str]:
         if not self._options.once:

@@ -67,9 +67,11 @@ class Retrieval(Strategy):
         shown = {m.id for m in window.messages}
         depth = self._needed(len(shown))
         ranking = self._ids(archive, query.text, depth)
-        best = [i for i in ranking if i not in shown][: self._k]
+        # The model is given the question as a whole beside this, and no part of it here.
+        others = (m for i in ranking if i not in shown for m in (archive.log.get(i),))
+        best = [m for m in others if (m.turn, m.text) != (query.turn, query.text)][: self._k]
         recalled = self._lines.section(
-            map(archive.log.get, best),
+            best,
             question=query.text,
             budget=query.budget - window.tokens,
             order=archive.log.place,

@@ -10,9 +10,9 @@ from itertools import pairwise
 from typing import Any
 
 from memsim.context import ContextBuilder
+from memsim.testing.case_tokens import counter_of
 from memsim.testing.check_cases import BAD, AnyCase, Case, CaseElapse, CaseForget, CaseGrant
-from memsim.testing.generators.generated_cases import COUNTER
-from memsim.testing.generators.generated_conversations import CLUSTERS, DELIMITERS, INVISIBLE
+from memsim.testing.generators.awkward_texts import CLUSTERS, DELIMITERS, INVISIBLE
 
 CHANCE = 2.5
 """Standard deviations that a count may be below its floor: fifty cases are no five thousand."""
@@ -49,7 +49,7 @@ class FeatureCount:
 
 
 def _tokens(case: Case) -> int:
-    return ContextBuilder(COUNTER).tokens(case.messages)
+    return ContextBuilder(counter_of(case.tokenizer)).tokens(case.messages)
 
 
 def _over(case: Case) -> bool:
@@ -60,9 +60,10 @@ def _straddles(case: Case) -> bool:
     # The newest messages that fit begin between a call and its result.
     messages = case.messages
     start, room = len(messages), case.budget
-    while start > 0 and room >= COUNTER.message(messages[start - 1]):
+    tokens = counter_of(case.tokenizer).message
+    while start > 0 and room >= tokens(messages[start - 1]):
         start -= 1
-        room -= COUNTER.message(messages[start])
+        room -= tokens(messages[start])
     before = {c for m in messages[:start] for c in m.calls}
     return any(before.intersection(m.results) for m in messages[start:])
 

@@ -10,12 +10,27 @@ from typing import Literal
 from memsim.message import EPOCH, Message
 
 Behaviour = Literal[
-    "good", "empty", "blank", "refusal", "garbage", "truncated", "longer", "slow", "raising"
+    "good",
+    "empty",
+    "blank",
+    "refusal",
+    "garbage",
+    "truncated",
+    "cut",
+    "longer",
+    "slow",
+    "raising",
 ]
 """What the model does when it is asked for a summary or for facts."""
 
-BAD: tuple[Behaviour, ...] = ("empty", "blank", "refusal", "garbage", "truncated", "longer")
+BAD: tuple[Behaviour, ...] = ("empty", "blank", "refusal", "garbage", "truncated", "cut", "longer")
 """Behaviours whose text is no summary."""
+
+TINY_BUDGETS = (1, 3, 6, 11, 17, 26, 38)
+"""Budgets into which hardly a message fits."""
+
+TokenizerName = Literal["chars/4", "bytes/3"]
+"""What tokens are counted with: characters divided by four, or bytes of UTF-8 divided by three."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +86,8 @@ class Case:
     Attributes:
         pins: ids of messages that must stay byte for byte, for parts that know of pins.
         tail: so many latest messages must stay, for parts that are told how many.
+        good_first: so many summaries or facts are written well before the model misbehaves.
+        tokenizer: what the tokens of contexts are counted with.
     """
 
     events: tuple[CaseEvent, ...] = ()
@@ -80,6 +97,8 @@ class Case:
     tail: int = 2
     apart: bool = True
     questions: tuple[str, ...] = ("Where is the order?",)
+    good_first: int = 0
+    tokenizer: TokenizerName = "chars/4"
 
     @property
     def turns(self) -> tuple[CaseTurn, ...]:

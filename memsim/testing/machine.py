@@ -26,9 +26,9 @@ from memsim.errors import BudgetUnsatisfiable, ModelError
 from memsim.strategy import Forget
 from memsim.testing.check_cases import Behaviour, Case, CaseElapse, CaseEvent, CaseForget, CaseGrant
 from memsim.testing.checks import PROFILES, CheckProfile
+from memsim.testing.generators.awkward_texts import DELIMITERS
 from memsim.testing.generators.generated_conversations import (
     BLANK,
-    DELIMITERS,
     FACTS,
     KINDS,
     LATER,

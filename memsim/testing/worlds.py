@@ -14,11 +14,19 @@ from typing import TYPE_CHECKING
 from memsim.clock import Clock
 from memsim.context import Context, ContextBuilder
 from memsim.errors import BudgetUnsatisfiable, MemsimError
-from memsim.message import CharsOverFour, TokenCounter
 from memsim.models.registry import load_embedder
 from memsim.replay.player import Player
 from memsim.strategy import Environment, Event, Forget, Grant, Query, Strategy
-from memsim.testing.check_cases import Case, CaseElapse, CaseEvent, CaseForget, CaseGrant, CaseTurn
+from memsim.testing.case_tokens import counter_of
+from memsim.testing.check_cases import (
+    TINY_BUDGETS,
+    Case,
+    CaseElapse,
+    CaseEvent,
+    CaseForget,
+    CaseGrant,
+    CaseTurn,
+)
 from memsim.testing.claims import Claims
 from memsim.testing.folders import throwaway
 from memsim.testing.model_behaviours import BehavingModel
@@ -69,6 +77,7 @@ class TrialEnd:
 
     Attributes:
         requests: number of requests to write a summary or facts.
+        bad: how many of them got a text that is no summary.
         held: message ids on any surface; None where surfaces are not read.
     """
 
@@ -76,6 +85,7 @@ class TrialEnd:
     said: int
     events: tuple[Event, ...]
     requests: int
+    bad: int
     held: frozenset[str] | None
     summed: frozenset[str] = frozenset()
 
@@ -115,6 +125,7 @@ class World:
         subject: the strategy under check.
         case: its budget and model behaviour hold in this world.
         looking: read the surfaces after every event.
+        asking: put the case's question after every turn, as a probe does.
         embed: makes the embedder; the hashing embedder by default.
     """
 
@@ -124,16 +135,18 @@ class World:
         case: Case,
         *,
         looking: bool = False,
+        asking: bool = False,
         embed: Callable[[], Embedder] = embedder,
     ) -> None:
         self.subject = subject
         self.case = case
-        self.counter = TokenCounter(CharsOverFour())
+        self.counter = counter_of(case.tokenizer)
         self.build = ContextBuilder(self.counter)
         self.clock = Clock()
-        self.model = BehavingModel(case.behaviour, self.counter, self.clock)
+        self.model = BehavingModel(case.behaviour, self.counter, self.clock, case.good_first)
         self.transcript = TrialTranscript()
         self._folder: TemporaryDirectory[str] | None = None
+        self._asking = asking
         self._looking = looking and "surfaces" in subject.claims.has
         self._player = Player(
             subject.make,
@@ -235,11 +248,14 @@ class World:
         return self.subject.claims.control == "evidence"
 
     def _one(self, event: CaseEvent) -> None:
-        writing = self.model.written
+        writing, bad = self.model.written, len(self.model.bad)
         if isinstance(event, CaseTurn):
             self._player.turn(
                 event, hear=self.transcript.said.append, send=lambda: self._deliver(event)
             )
+            if self._asking:
+                with self.model.unnoticed():
+                    self._sight(self._asked(event, self.case.questions[0]))
         elif isinstance(event, CaseElapse):
             self._player.elapse(event.now)
         elif isinstance(event, CaseForget):
@@ -260,6 +276,7 @@ class World:
                 said=len(self.transcript.said),
                 events=tuple(self._player.events),
                 requests=self.model.written - writing,
+                bad=len(self.model.bad) - bad,
                 held=self.held() if self._looking else None,
                 summed=self.held(tier="summary") if self._looking else frozenset(),
             )
@@ -267,18 +284,24 @@ class World:
         self._player.events.clear()
 
     def _deliver(self, turn: CaseTurn) -> None:
-        query = Query(
-            text=turn.heard[-1].text if turn.heard else "",
+        query = self._asked(turn, turn.heard[-1].text if turn.heard else "")
+        sight = self._sight(query, delivered=True)
+        if sight.refused is None:
+            self._player.deliver(sight.context)
+
+    def _asked(self, turn: CaseTurn, text: str) -> Query:
+        return Query(
+            text=text,
             principal=turn.who,
             session=turn.session,
             time=turn.time,
             turn=turn.number,
             budget=self.case.budget,
-            evidence=tuple(m.id for m in self.transcript.said)[::3] if self._told_evidence else (),
+            evidence=self._evidence(turn.number) if self._told_evidence else (),
         )
-        sight = self._sight(query, delivered=True)
-        if sight.refused is None:
-            self._player.deliver(sight.context)
+
+    def _evidence(self, turn: int) -> tuple[str, ...]:
+        return tuple(m.id for m in self.transcript.said if m.turn != turn)[::3]
 
     def _sight(self, query: Query, *, delivered: bool = False, ranked: bool = False) -> Sight:
         context = Context()
@@ -328,8 +351,10 @@ class Trial:
     def main(self) -> World:
         """The world that has played the case and its questions; callers must not change it."""
         if self._main is None:
-            self._main = self.world(self.case, looking=True)
+            self._main = World(self.subject, self.case, looking=True, asking=True)
+            self._open.append(self._main)
             self._main.play(self.case.events)
+            self._ask_with_little(self._main)
             for who in self.case.principals:
                 for text in self.case.questions:
                     if not self._main.over:
@@ -341,14 +366,22 @@ class Trial:
         chosen = self.number is None or self.number % count == place % count
         return chosen and bool(self.case.turns)
 
+    def _ask_with_little(self, world: World) -> None:
+        # Budgets of a few tokens: others in each case, so that few are asked for at a time.
+        first = len(self.case.messages) % 3
+        for who in self.case.principals[:1]:
+            for budget in (0, *TINY_BUDGETS)[first::3]:
+                if not world.over:
+                    world.ask(self.case.questions[0], who, budget=budget)
+
     @property
     def transcript(self) -> TrialTranscript:
         """Everything observed in the main world."""
         return self.main.transcript
 
-    def world(self, case: Case | None = None, *, looking: bool = False) -> World:
+    def world(self, case: Case | None = None) -> World:
         """A new world, in which nothing was played."""
-        made = World(self.subject, self.case if case is None else case, looking=looking)
+        made = World(self.subject, self.case if case is None else case)
         self._open.append(made)
         return made
 

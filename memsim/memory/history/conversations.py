@@ -149,10 +149,11 @@ class SessionHistory:
             happened.append(_told(done))
         return happened
 
-    def sections(self, budget: int, now: datetime) -> tuple[Section, ...]:
+    def sections(self, budget: int, now: datetime, question: str = "") -> tuple[Section, ...]:
         """The summary and the latest messages, as far as they fit into a budget.
 
-        Where the very last is too long for that, its beginning and end are shown.
+        Where the very last is too long for that, its beginning and end are shown; but no part of
+        the question, because the model is given the question as a whole beside this.
         """
         expired = self._expired(now)
         sections = self._fitting(budget, expired=expired)
@@ -160,6 +161,8 @@ class SessionHistory:
         if not shown or any(s.layer == "window" for s in sections):
             return sections
         last = self.window.section(self.window.tokens, last=1).messages
+        if question and last[-1].role == "user" and last[-1].text == question:
+            return sections
         room = budget - sum(s.tokens for s in sections)
         clip = clip_messages(last, self._counter, room)
         return (*sections, clip) if clip.messages else sections

@@ -244,7 +244,8 @@ LONG = 300
 """Tokens up to which a text is one passage."""
 
 
-_PIECE = re.compile(r"\S.{0,239}?(?=\s|$)|\S{1,240}")
+_LONGEST = 240
+"""Characters of a word beyond which it is split between characters as readers see them."""
 
 
 def passages(
@@ -286,7 +287,7 @@ def _lines(text: str, count: Callable[[str], int], size: int) -> Iterator[str]:
 
 def _pieces(line: str, count: Callable[[str], int], size: int) -> Iterator[str]:
     held = ""
-    for piece in _PIECE.findall(line):
+    for piece in _words(line):
         joined = f"{held} {piece}" if held else piece
         if held and count(joined) > size:
             yield held
@@ -294,3 +295,13 @@ def _pieces(line: str, count: Callable[[str], int], size: int) -> Iterator[str]:
         held = joined
     if held:
         yield held
+
+
+def _words(line: str) -> Iterator[str]:
+    for word in line.split():
+        while len(word) > _LONGEST:
+            at = boundary(word, _LONGEST) or boundary(word, _LONGEST, later=True)
+            yield word[:at]
+            word = word[at:]  # noqa: PLW2901
+        if word:
+            yield word

@@ -256,7 +256,7 @@ class Recaller:
         )
         entries = self._vault.fetch(chosen, where)
         found = _joined(entries)
-        order = {m.id: n for n, m in enumerate(sorted((m for m, _ in found.values()), key=_said))}
+        order = self._order(entries, (m for m, _ in found.values()))
         section = quote_section(
             self._lines,
             found,
@@ -319,6 +319,19 @@ class Recaller:
                 again.add(entry)
             there.add(said)
         return again
+
+    def _order(self, entries: Iterable[Entry], found: Iterable[Message]) -> dict[str, int]:
+        """The place of each message among them; ids say nothing about what was said first."""
+        places: dict[str, int] = {}
+        for entry in entries:
+            about, source = self._timeline.about(entry.id), self._timeline.source(entry.id)
+            if about is not None and source is not None:
+                places.setdefault(source, about.order)
+
+        def said(message: Message) -> tuple[datetime, int, int, str]:
+            return message.time, message.turn, places.get(message.id, -1), message.id
+
+        return {m.id: n for n, m in enumerate(sorted(found, key=said))}
 
     def _known(
         self, found: set[str], where: Where, may_follow: Callable[[str], bool]
@@ -399,7 +412,3 @@ def _excerpt(held: dict[int, str]) -> str:
     places = sorted(held)
     most = places[-1] + 1
     return excerpt([held.get(n, "") for n in range(most)], places)
-
-
-def _said(message: Message) -> tuple[datetime, int, str]:
-    return message.time, message.turn, message.id

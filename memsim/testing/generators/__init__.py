@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memsim.testing.generators.awkward_texts import odd
 from memsim.testing.generators.generated_cases import (
     behaviours,
     cases,
@@ -11,7 +12,7 @@ from memsim.testing.generators.generated_cases import (
     shelves,
     values,
 )
-from memsim.testing.generators.generated_conversations import conversations, odd, sayings, written
+from memsim.testing.generators.generated_conversations import conversations, sayings, written
 
 __all__ = [
     "behaviours",

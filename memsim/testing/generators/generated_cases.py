@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
+from typing import Literal
 
 from hypothesis import strategies as st
 
 from memsim.context import ContextBuilder
 from memsim.memory.codec import JSON, canonical
-from memsim.message import EPOCH, CharsOverFour, Message, TokenCounter, utc
+from memsim.message import EPOCH, Message, utc
+from memsim.testing.case_tokens import counter_of
 from memsim.testing.check_cases import (
     BAD,
+    TINY_BUDGETS,
     Behaviour,
     Case,
+    CaseEvent,
     FileCase,
     LedgerCase,
     LedgerOp,
@@ -20,8 +25,14 @@ from memsim.testing.check_cases import (
     RunCase,
     ShelfCase,
     ShelfEntry,
+    TokenizerName,
 )
-from memsim.testing.generators.generated_conversations import QUESTIONS, conversations
+from memsim.testing.generators.generated_conversations import (
+    QUESTIONS,
+    awkward_conversations,
+    conversations,
+    long_conversations,
+)
 
 # Schedules for the parts of a memory: ledgers, stores under hygiene, and files of states.
 
@@ -155,26 +166,41 @@ def runs() -> st.SearchStrategy[RunCase]:
     )
 
 
-COUNTER = TokenCounter(CharsOverFour())
-"""What tokens are counted with: characters divided by four."""
-
-BUDGETS: tuple[tuple[int, int], ...] = (
-    (40, 0),
-    (40, 0),
-    (60, 0),
-    (25, 0),
-    (80, 0),
-    (50, 0),
-    (100, -1),
-    (100, 0),
-    (100, 1),
-    (300, 0),
+Theme = Literal["usual", "awkward", "long"]
+THEMES: tuple[Theme, ...] = (
+    "usual",
+    "awkward",
+    "usual",
+    "long",
+    "awkward",
+    "usual",
+    "awkward",
+    "long",
 )
+"""What a conversation is like: as people talk, with awkward texts, or of many turns."""
+
+BUDGETS: Mapping[Theme, tuple[tuple[int, int], ...]] = {
+    "usual": (
+        (40, 0),
+        (40, 0),
+        (60, 0),
+        (25, 0),
+        (80, 0),
+        (50, 0),
+        (100, -1),
+        (100, 0),
+        (100, 1),
+        (300, 0),
+    ),
+    "awkward": ((80, 0), (300, 0), (60, 0), (100, -1), (40, 0), (300, 0)),
+    "long": ((40, 0), (25, 0), (60, 0), (300, 0)),
+}
 """Per cent of all that is said, and tokens more: below, exactly at, and above."""
 
 LEAST_BUDGET = 48
 
 BEHAVIOURS: tuple[Behaviour, ...] = ("good", "good", "good", "slow", *BAD, "raising")
+TOKENIZERS: tuple[TokenizerName, ...] = ("chars/4", "bytes/3", "chars/4")
 
 
 def behaviours() -> st.SearchStrategy[Behaviour]:
@@ -184,15 +210,17 @@ def behaviours() -> st.SearchStrategy[Behaviour]:
 
 @st.composite
 def cases(draw: st.DrawFn, most: int = 10) -> Case:
-    """Cases of so many turns at most."""
+    """Cases of so many turns, about."""
     apart = draw(st.sampled_from((True, True, True, False)))
-    least = min(most, draw(st.sampled_from((8, 7, 5, 6, 2, 0))))
-    events = draw(conversations(least, most, apart=apart))
+    theme = draw(st.sampled_from(THEMES))
+    events = draw(_conversations(draw, theme, most, apart=apart))
     messages = Case(events=events).messages
     straddling = draw(st.sampled_from((False, True)))
+    tokenizer = draw(st.sampled_from(TOKENIZERS))
+    room = _budget(draw, messages, theme, tokenizer, straddling=straddling)
     return Case(
         events=events,
-        budget=_budget(draw, messages, straddling=straddling),
+        budget=draw(st.sampled_from((*(room,) * 20, *TINY_BUDGETS[::4]))),
         behaviour=draw(behaviours()),
         pins=_pinned(
             messages, draw(st.sampled_from((1, 2, 0, 3))), draw(st.sampled_from((0, 1, 2)))
@@ -200,17 +228,37 @@ def cases(draw: st.DrawFn, most: int = 10) -> Case:
         tail=draw(st.sampled_from((2, 0, 1, 3, 6))),
         apart=apart,
         questions=(draw(st.sampled_from(QUESTIONS)),),
+        good_first=draw(st.sampled_from((0, 0, 1, 2))),
+        tokenizer=tokenizer,
     )
 
 
-def _budget(draw: st.DrawFn, messages: tuple[Message, ...], *, straddling: bool) -> int:
-    count = ContextBuilder(COUNTER).tokens
+def _conversations(
+    draw: st.DrawFn, theme: Theme, most: int, *, apart: bool
+) -> st.SearchStrategy[tuple[CaseEvent, ...]]:
+    if theme == "long":
+        return long_conversations(3 * most, apart=apart)
+    if theme == "awkward":
+        return awkward_conversations(max(1, most // 2), apart=apart)
+    least = min(most, draw(st.sampled_from((8, 7, 5, 6, 2, 0))))
+    return conversations(least, most, apart=apart)
+
+
+def _budget(
+    draw: st.DrawFn,
+    messages: tuple[Message, ...],
+    theme: Theme,
+    tokenizer: TokenizerName,
+    *,
+    straddling: bool,
+) -> int:
+    count = ContextBuilder(counter_of(tokenizer)).tokens
     results = [place for place, m in enumerate(messages) if m.role == "tool"]
-    if straddling and results:
+    if straddling and results and theme == "usual":
         # Just enough for what begins with a result: its call is beyond the cut.
         room = count(messages[draw(st.sampled_from(results)) :])
     else:
-        share, more = draw(st.sampled_from(BUDGETS))
+        share, more = draw(st.sampled_from(BUDGETS[theme]))
         room = count(messages) * share // 100 + more
     return max(LEAST_BUDGET, room)
 

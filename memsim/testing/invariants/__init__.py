@@ -22,6 +22,7 @@ from memsim.testing.invariants import (
     growth,
     injection_ledger,
     isolation,
+    own_delimiters,
     persistence,
     pins,
     processes,
@@ -33,6 +34,7 @@ from memsim.testing.invariants import (
     store_hygiene,
     structure,
     summary_coverage,
+    summary_replies,
 )
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "invariant",
     "isolation",
     "known",
+    "own_delimiters",
     "persistence",
     "pins",
     "processes",
@@ -60,4 +63,5 @@ __all__ = [
     "store_hygiene",
     "structure",
     "summary_coverage",
+    "summary_replies",
 ]

@@ -18,8 +18,8 @@ from memsim.memory.compaction import (
 )
 from memsim.message import EPOCH, said
 from memsim.strategy import Event
+from memsim.testing.case_tokens import COUNTER
 from memsim.testing.check_cases import BAD, Case
-from memsim.testing.generators.generated_cases import COUNTER
 from memsim.testing.invariant_catalogue import Violation, holds
 from memsim.testing.invariants.step_bench import SHORT, bench, benches, steps
 from memsim.testing.invariants.structure import at

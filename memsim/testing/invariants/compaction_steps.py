@@ -13,7 +13,7 @@ from memsim.memory.compaction.blobs import referenced
 from memsim.memory.compaction.condense import AUTHORITY
 from memsim.message import Message
 from memsim.testing.check_cases import Case
-from memsim.testing.generators.generated_conversations import CLUSTERS
+from memsim.testing.generators.awkward_texts import CLUSTERS
 from memsim.testing.invariant_catalogue import Violation, holds
 from memsim.testing.invariants.step_bench import Bench, benches
 from memsim.testing.invariants.structure import answered, torn

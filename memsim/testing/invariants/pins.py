@@ -78,7 +78,9 @@ def delimiter_safety(trial: Trial) -> int:
     seen = 0
     for sight in trial.transcript.served:
         for message in sight.messages:
-            found = _OPENS.match(message.text) if message.composed else None
+            # What is left of an original is no block, however it begins.
+            quotes = message.composed and message.id not in message.derived_from
+            found = _OPENS.match(message.text) if quotes else None
             if found is None:
                 continue
             seen += 1

@@ -29,8 +29,8 @@ from memsim.memory.compaction import (
 )
 from memsim.memory.compaction.condense import earlier_rounds, tool_runs
 from memsim.message import Message, Text
+from memsim.testing.case_tokens import COUNTER
 from memsim.testing.check_cases import Case
-from memsim.testing.generators.generated_cases import COUNTER
 from memsim.testing.model_behaviours import BehavingModel
 
 SHORT = SummaryRequest(limit=60)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from memsim.context import escaped
 from memsim.memory.compaction.condense import AUTHORITY
 from memsim.message import Message
 from memsim.testing.invariant_catalogue import Violation, holds
-from memsim.testing.worlds import Sight, Trial
+from memsim.testing.worlds import Sight, Trial, TrialTranscript
 
 
 def places(said: Sequence[Message]) -> dict[str, int]:
@@ -69,13 +71,17 @@ def pair_closure(trial: Trial) -> int:
 def adjacency(trial: Trial) -> int:
     """Results stand directly behind their call, unless something was said between them, and once.
 
-    Fails, for example, where two results of one call are parted by a summary.
+    Fails, for example, where two results of one call are parted by a summary, or a message is both
+    in the window and quoted above it.
     """
     seen = 0
     for sight in trial.transcript.served:
         said = trial.transcript.said[: sight.said]
         place = places(said)
         shown = sight.messages
+        once = Counter(i for m in shown for i in dict.fromkeys(m.verbatim))
+        for twice in (i for i, count in once.items() if count > 1):
+            raise Violation(f"{at(sight)}: {twice} is sent twice")
         where = {m.id: n for n, m in enumerate(shown) if not m.composed}
         if len(where) != sum(1 for m in shown if not m.composed):
             raise Violation(f"{at(sight)}: a message is sent twice")
@@ -127,7 +133,49 @@ def order(trial: Trial) -> int:
             seen += len(found) > 1
             if found != sorted(found):
                 raise Violation(f"{at(sight)}: {section.layer} is out of order")
+        seen += _turns_in_order(sight, trial.transcript.said)
+    return seen + _quotes_in_order(trial.transcript)
+
+
+_LATEST = frozenset({"working", "window", "tools", "query"})
+"""Sections of what was said last, which are read one after the other."""
+
+
+def _turns_in_order(sight: Sight, said: Sequence[Message]) -> int:
+    place = places(said)
+    latest: dict[int, Message] = {}
+    seen = 0
+    for message in (m for s in sight.context.sections if s.layer in _LATEST for m in s.messages):
+        if message.composed or message.role == "system" or message.id not in place:
+            continue
+        before = latest.get(message.turn, message)
+        seen += before is not message
+        if place[before.id] > place[message.id]:
+            raise Violation(f"{at(sight)}: {before.id} stands before {message.id}, said earlier")
+        latest[message.turn] = message
     return seen
+
+
+_ENOUGH = 4
+"""So many texts that keep the order of turns, each of as many turns, are no rankings."""
+
+
+def _quotes_in_order(transcript: TrialTranscript) -> int:
+    # What quotes turn by turn keeps the order within them; a ranking has none to keep.
+    found = {m.quotes: s for s in transcript.served for m in s.messages if len(m.quotes) > 1}
+    place, turn = places(transcript.said), {m.id: m.turn for m in transcript.said}
+    chronicles = [q for q in found if len({turn[i] for i in q if i in turn}) >= _ENOUGH]
+    if len(chronicles) < _ENOUGH:
+        return 0
+    for quoted in found:
+        turns = [turn[i] for i in quoted if i in turn]
+        if turns != sorted(turns):
+            return 0
+    for quoted, sight in found.items():
+        order = [place[i] for i in quoted if i in place]
+        if order != sorted(order):
+            raise Violation(f"{at(sight)}: messages of one turn are quoted in another order")
+    return len(chronicles)
 
 
 @holds(
@@ -178,7 +226,32 @@ def authority_non_elevation(trial: Trial) -> int:
                 )
             if AUTHORITY[message.role] > max(most, AUTHORITY["user"]):
                 raise Violation(f"{at(sight)}: {message.id} speaks above all its sources")
+        seen += _texts_keep_their_rank(sight, trial.transcript.said)
     return seen
+
+
+_CODE = re.compile(r"K-\d{4}")
+_TELLING = 24
+"""Characters of a text that nobody writes twice by chance."""
+
+
+def _texts_keep_their_rank(sight: Sight, said: Sequence[Message]) -> int:
+    """What speaks as the system without being a rule holds no text of anybody else's."""
+    known = {m.id: m for m in said[: sight.said]}
+    raised = [m for m in sight.messages if m.role == "system" and known.get(m.id) != m]
+    if not raised:
+        return 0
+    rules = "\n".join(m.text for m in known.values() if m.role == "system")
+    text = "\n".join(m.text for m in raised)
+    for message in known.values():
+        own = {message.text.strip()[:200], *_CODE.findall(message.text)}
+        for part in own if message.role != "system" else ():
+            telling = len(part) >= _TELLING or _CODE.fullmatch(part)
+            if telling and part in text and part not in rules:
+                raise Violation(
+                    f"{at(sight)}: what {message.id} says as {message.role} speaks as the system"
+                )
+    return len(raised)
 
 
 @holds(7, "last user message m of H: m in H', byte for byte")
@@ -236,7 +309,12 @@ def retained_tail(trial: Trial) -> int:
         # An orphan, and a call that is long given up, may be sent to no provider.
         whole = said[start:]
         gone = trial.transcript.forgotten
-        latest = [m for m in whole if not m.calls and not m.results and m.id not in gone]
+        paired = _whole_pairs(said, start)
+        latest = [
+            m
+            for m in whole
+            if ((not m.calls and not m.results) or m.id in paired) and m.id not in gone
+        ]
         if not latest or count(whole) > sight.query.budget // 2:
             continue
         seen += 1
@@ -244,6 +322,22 @@ def retained_tail(trial: Trial) -> int:
         if lost:
             raise Violation(f"{at(sight)}: of the latest {tail} messages, {lost} are not there")
     return seen
+
+
+def _whole_pairs(said: Sequence[Message], start: int) -> frozenset[str]:
+    """Ids of calls from a place on, and of their results, that directly follow in one piece."""
+    found: set[str] = set()
+    for place in range(start, len(said)):
+        calls = set(said[place].calls)
+        group = {said[place].id}
+        for message in said[place + 1 :] if calls else ():
+            if not message.results or not calls.issuperset(message.results):
+                break
+            calls.difference_update(message.results)
+            group.add(message.id)
+        if said[place].calls and not calls:
+            found |= group
+    return frozenset(found)
 
 
 @holds(9, "H' is a sequence that chat providers accept: roles, pairs, no empty composed content")
@@ -295,4 +389,46 @@ def no_mutation(trial: Trial) -> int:
                 # A delimiter in what is quoted is taken apart, which is no alteration.
                 if text not in message.text and escaped(text) not in message.text:
                     raise Violation(f"{at(sight)}: {message.id} quotes {source} otherwise")
+            if trial.case.behaviour in {"good", "slow"}:
+                seen += _cuts_are_marked(sight, message, said, trial.main.model.wrote)
+    return seen + _models_read_what_was_said(trial)
+
+
+def _models_read_what_was_said(trial: Trial) -> int:
+    said = {m.id: m for m in trial.transcript.said}
+    read = [m for r in trial.main.model.requests for m in r.messages if not m.composed]
+    for message in read:
+        whole = said[message.id].text if message.id in said else message.text
+        if message.text != whole and whole.startswith(message.text) and message.text.strip():
+            raise Violation(f"a model is given only the beginning of {message.id}, without a mark")
+    return len(read)
+
+
+_BEGINNING = 60
+"""Characters of a text by which its beginning is found in another."""
+
+
+def _cuts_are_marked(
+    sight: Sight, message: Message, said: Mapping[str, Message], wrote: Sequence[str]
+) -> int:
+    # A summary leaves out sentences; a text that ends within a word was cut, and has to show it.
+    seen = 0
+    for source in message.derived_from:
+        text = said[source].text if source in said else ""
+        begun = message.text.find(text[:_BEGINNING]) if len(text) > _BEGINNING else -1
+        if begun < 0 or source in {*message.excerpts, *message.quotes} or text in message.text:
+            continue
+        seen += 1
+        shown = message.text[begun:]
+        size = next((n for n, (a, b) in enumerate(zip(text, shown, strict=False)) if a != b), 0)
+        size = size or min(len(text), len(shown))
+        within = size < len(text) and text[size - 1].isalnum() and text[size].isalnum()
+        if within and not any(text[:size] in reply for reply in wrote):
+            left = shown[size : size + 4].lstrip()
+            if not left.startswith(_OMISSIONS):
+                raise Violation(f"{at(sight)}: {message.id} cuts {source} short without a mark")
     return seen
+
+
+_OMISSIONS = ("\u2026", "..", "[", "(", "<", "\u22ef", "{", "\\[")
+"""What tells a reader that something is left out."""

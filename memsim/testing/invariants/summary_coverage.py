@@ -14,8 +14,8 @@ from memsim.memory.compaction import (
     spread,
 )
 from memsim.models import Reply, Request
+from memsim.testing.case_tokens import COUNTER
 from memsim.testing.check_cases import BAD, Case
-from memsim.testing.generators.generated_cases import COUNTER
 from memsim.testing.invariant_catalogue import Violation, holds
 from memsim.testing.invariants.step_bench import SHORT, Bench, bench, steps
 from memsim.testing.invariants.structure import answered
@@ -235,6 +235,8 @@ def failure_keeps_state(trial: Trial) -> int:
         return 0
     seen = 0
     for ended in trial.transcript.ends:
+        if ended.bad != ended.requests:
+            continue
         seen += ended.requests
         eaten = {
             source
