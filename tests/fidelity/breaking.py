@@ -79,6 +79,7 @@ AGENTICX: Cases = MappingProxyType(
         "provider_validity": ("agenticx", told(*[TOOLS] * 4)),
         "within_budget": ("agenticx", told(TOOLS, budget=240)),
         "progress": ("agenticx", told(*[said()] * 12, behaviour="longer")),
+        "bad_summaries_are_refused": ("agenticx", told(*[said()] * 20, behaviour="refusal")),
         "usage_reset": ("agenticx:behaviour=source", told(*[TOOLS] * 5)),
     }
 )
@@ -103,6 +104,7 @@ COGTRIX: Cases = MappingProxyType(
         "current_input": ("cogtrix", told(said(FACT * 9), budget=48)),
         "within_budget": ("cogtrix", told(said(LATER, "tools", calls=3), budget=90)),
         "progress": ("cogtrix", told(*[said()] * 18, behaviour="longer")),
+        "bad_summaries_are_refused": ("cogtrix", told(*[said()] * 18, behaviour="refusal")),
         "provider_validity": (
             "cogtrix",
             unasked(told(said(kind="late"), by_ben(said()), said(), by_ben(said(kind="dangling")))),

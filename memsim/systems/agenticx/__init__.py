@@ -91,6 +91,8 @@ What `memsim check` finds against the design, with the conversation that shows i
   -> test_what_it_breaks_holds_once_it_is_repaired
 * breaks I16 progress, repaired by `fixed`: any reply is taken (3,280 tokens in the place of 173,
   where a model goes on and on) -> test_what_it_breaks_holds_once_it_is_repaired
+* breaks I24 bad_summaries_are_refused, repaired by `fixed`: a refusal is taken for a summary, and
+  what was to be summarised is gone -> test_what_it_breaks_holds_once_it_is_repaired
 * breaks I20 usage_reset, repaired by `fixed`: the source compacts its whole history in every round
   of a turn (five turns of three calls: `m1` twice in one turn)
   -> test_what_it_breaks_holds_once_it_is_repaired

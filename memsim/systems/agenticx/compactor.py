@@ -9,9 +9,11 @@ from datetime import datetime
 from typing import ClassVar
 
 from memsim.errors import ModelError
+from memsim.language.graphemes import head
 from memsim.memory.compaction.condense import BEGINNING
+from memsim.memory.compaction.outcome import reply_fault
 from memsim.memory.compaction.summary import Summary, absorb_reply, originals
-from memsim.message import Message, Text, ToolUse, composed
+from memsim.message import Message, Role, Text, ToolUse, composed
 from memsim.models import Model, Reply, Request
 from memsim.systems.agenticx.content import content_of, line_of
 
@@ -106,7 +108,8 @@ class ContextCompactor:
         threshold_chars: compact above so many characters of content; at least 4000.
         retain_recent_messages: so many of the latest stay as they are; at least 4.
         pairs: never part a call from its results, which the original does.
-        smaller: take no summary that is longer than what it stands for, which the original does.
+        smaller: take no summary that is longer than what it stands for, no refusal and none that
+            was cut off, and let none speak as the system; the original does all of these.
     """
 
     DEFAULTS: ClassVar[tuple[int, int, int]] = (20, 48_000, 8)
@@ -130,6 +133,7 @@ class ContextCompactor:
         self._invoke = invoke
         self._pairs = pairs
         self._smaller = smaller
+        self._role: Role = "user" if smaller else "system"
 
     def maybe_compact(
         self, history: History, now: datetime, gauge: Gauge | None = None
@@ -147,7 +151,7 @@ class ContextCompactor:
         told = self._summary(taken, now, gauge.told)
         text = f"{HEADER.replace('{count}', str(len(taken)))}\n{told.text}"
         return CompactionResult(
-            messages=(summary_message(text, told, taken), *history[cut:]),
+            messages=(summary_message(text, told, taken, self._role), *history[cut:]),
             count=len(taken),
             summary=told.text,
             sources=original_ids(taken),
@@ -157,8 +161,8 @@ class ContextCompactor:
     def _summary(self, taken: History, now: datetime, before: Lines) -> SourcedSummary:
         text = "\n".join((*PROMPT, *map(line_of, taken)))
         prompt = Prompt(text=text, messages=taken, max_tokens=MAX_TOKENS, now=now)
-        told = self._fit(ask_model(self._invoke, prompt, before), taken)
-        return told or snippets(taken, before)
+        told = self._fit(ask_model(self._invoke, prompt, before, checked=self._smaller), taken)
+        return told or snippets(taken, before, clusters=self._smaller)
 
     def _fit(self, told: SourcedSummary | None, taken: History) -> SourcedSummary | None:
         if told is None or not self._smaller:
@@ -166,14 +170,19 @@ class ContextCompactor:
         return told if len(told.text) < sum(len(content_of(m)) for m in taken) else None
 
 
-def ask_model(invoke: Invoke, prompt: Prompt, before: Lines = ()) -> SourcedSummary | None:
-    """Ask the model; None if it fails or says nothing. `before` are lines of the summary so far."""
+def ask_model(
+    invoke: Invoke, prompt: Prompt, before: Lines = (), *, checked: bool = False
+) -> SourcedSummary | None:
+    """Ask the model; None if it fails or says nothing. `before` are lines of the summary so far.
+
+    If `checked`, a refusal and a reply that was cut off are nothing, too.
+    """
     try:
         reply = invoke(prompt)
     except (ModelError, OSError):
         return None
     text = reply.text.strip()
-    if not text:
+    if not text or (checked and reply_fault(reply, tokens=0, limit=1, replaced=1)):
         return None
     made = absorb_reply(reply, prompt.messages, Summary(), prompt.now)
     said = frozenset(m.id for m in prompt.messages)
@@ -213,20 +222,30 @@ def _worded(message: Message) -> Message:
     return replace(message, blocks=blocks or (Text(""),))
 
 
-def snippets(taken: History, before: Lines = ()) -> SourcedSummary:
-    """The beginnings of the latest of the messages, where there is no summary."""
+def snippets(taken: History, before: Lines = (), *, clusters: bool = False) -> SourcedSummary:
+    """The beginnings of the latest of the messages, where there is no summary.
+
+    With `clusters`, no character as readers see it is cut in two.
+    """
     latest = taken[-LAST:]
-    text = JOINER.join(line_of(m)[:EACH] for m in latest)[:TOTAL]
+    cut = head if clusters else _code_points
+    text = cut(JOINER.join(cut(line_of(m), EACH) for m in latest), TOTAL)
     own = (m for m in latest if m.id in m.verbatim)
     lines = [(told, (m.id,)) for m in own if (told := content_of(m).strip())]
     kept = [(told, sources) for told, sources in before if told.strip()]
     return SourcedSummary(text, tuple(n for n in (*kept, *lines) if n[0][:BEGINNING] in text))
 
 
-def summary_message(text: str, told: SourcedSummary, taken: History) -> Message:
-    """The system message that stands for the messages taken."""
+def _code_points(text: str, length: int) -> str:
+    return text[:length]
+
+
+def summary_message(
+    text: str, told: SourcedSummary, taken: History, role: Role = "system"
+) -> Message:
+    """The message that stands for the messages taken; of the system, unless it is repaired."""
     return composed(
-        "system",
+        role,
         text,
         id=f"compacted:{taken[-1].id}",
         derived_from=told.sources,

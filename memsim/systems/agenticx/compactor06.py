@@ -296,7 +296,7 @@ class ContextCompactor06(ContextCompactor):
         kept = tuple(line for line in gauge.told if line[0] in carrying)
         told = replace(told, lines=tuple(dict.fromkeys((*kept, *told.lines))))
         return CompactionResult(
-            messages=(summary_message(text, told, taken), *work[cut:]),
+            messages=(summary_message(text, told, taken, self._role), *work[cut:]),
             count=len(taken),
             summary=told.text,
             sources=original_ids(behind),
@@ -309,18 +309,19 @@ class ContextCompactor06(ContextCompactor):
         """The summary, and whether the model failed to give one."""
         text = "\n".join((*INSTRUCTIONS, "", carried, "", "原始上下文：", *map(line_of, taken)))
         prompt = Prompt(text=text, messages=taken, max_tokens=MAX_TOKENS, now=now)
-        told = self._fit(_clean(ask_model(self._invoke, prompt)), taken)
+        told = self._fit(_clean(ask_model(self._invoke, prompt, checked=self._smaller)), taken)
         if told is None:
-            return snippets(taken), True
+            return snippets(taken, clusters=self._smaller), True
         demands = hard_constraints(taken)
         if all(demand in told.text for demand in demands):
             return told, False
         again = text + RETRY + "\n".join(f"- {demand}" for demand in demands)
-        retried = ask_model(self._invoke, replace(prompt, text=again, max_tokens=RETRY_TOKENS))
+        longer = replace(prompt, text=again, max_tokens=RETRY_TOKENS)
+        retried = ask_model(self._invoke, longer, checked=self._smaller)
         told = self._fit(_clean(retried), taken)
         if told is not None and all(demand in told.text for demand in demands):
             return told, False
-        return snippets(taken), False
+        return snippets(taken, clusters=self._smaller), False
 
 
 def _prior(prior: Message | None) -> str:

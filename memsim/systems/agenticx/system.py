@@ -117,6 +117,7 @@ class AgenticxSystem(Strategy):
         "pair_closure": "the messages that stay may begin with a result",
         "provider_validity": "the messages that stay may begin with a result",
         "progress": "whatever the model says is taken",
+        "bad_summaries_are_refused": "whatever the model says is taken",
         "authority_non_elevation": "what is compacted or recalled is a system message",
         "within_budget": "it compacts above so many messages and characters, and knows no budget",
         "failures_lose_nothing": "whatever the model says is taken for a summary",

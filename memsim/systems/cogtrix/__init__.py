@@ -132,6 +132,8 @@ What `memsim check` finds against the design, with the conversation that shows i
   costs by itself (95 tokens at a budget of 90) -> test_what_it_breaks_holds_once_it_is_repaired
 * breaks I16 progress, repaired by `fixed`: any reply that is not blank is taken (3,413 tokens in
   the place of 292, where a model goes on and on) -> test_what_it_breaks_holds_once_it_is_repaired
+* breaks I24 bad_summaries_are_refused, repaired by `fixed`: a refusal is taken for a summary, and
+  what was to be summarised is gone -> test_what_it_breaks_holds_once_it_is_repaired
 * breaks I29 well_formed, repaired by `fixed`: a message that is cut is cut between any two code
   points (`m1`, in the middle of a family, at a budget of 48)
   -> test_what_it_breaks_holds_once_it_is_repaired

@@ -203,6 +203,7 @@ class CogtrixSession(ScopedPart):
             window,
             final=max(len(self._current()), int(self._settings.fixed)),
             firm={prefix.ID} if self._settings.fixed else (),
+            clusters=self._settings.fixed,
         )
         left = list(trimmed.messages)
         yield "system", [m for m in left if m.role == "system"]

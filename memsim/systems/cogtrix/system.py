@@ -110,6 +110,7 @@ class CogtrixSystem(Strategy):
         "pair_closure": "the oldest messages are dropped one by one",
         "current_input": "a message too long for the window is cut, the current one too",
         "progress": "whatever the model says is taken, unless it is blank",
+        "bad_summaries_are_refused": "whatever the model says is taken, unless it is blank",
         "provider_validity": "a call before the first thing a user said goes without its result",
         "well_formed": "a message is cut between any two code points",
         "within_budget": "its own estimate leaves out what every message costs by itself",

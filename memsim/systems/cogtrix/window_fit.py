@@ -11,6 +11,7 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from memsim.language import graphemes
 from memsim.message import Block, Message, Text, ToolResult, ToolUse, composed
 
 # Making what is sent fit the model's window, by an estimate of four characters a token.
@@ -55,35 +56,45 @@ def room_for_reply(window: int, used: int) -> int:
     return max(1, window - used)
 
 
-def cut_text(text: str, tokens: int) -> str:
-    """A text of at most so many tokens beside a marker that stands for its middle."""
+def cut_text(text: str, tokens: int, *, clusters: bool = False) -> str:
+    """A text of at most so many tokens beside a marker that stands for its middle.
+
+    With `clusters`, no character as readers see it is cut in two.
+    """
     characters = tokens * CHARACTERS_PER_TOKEN
     if len(text) <= characters:
         return text
     half = characters // 2
     marker = TRIM_MARKER.format(removed=len(text) - characters)
+    if clusters:
+        return graphemes.head(text, half) + marker + graphemes.tail(text, half)
     return text[:half] + marker + text[len(text) - half :]
 
 
 def trim_messages(
-    messages: Sequence[Message], window: int, *, final: int = 1, firm: Collection[str] = ()
+    messages: Sequence[Message],
+    window: int,
+    *,
+    final: int = 1,
+    firm: Collection[str] = (),
+    clusters: bool = False,
 ) -> TrimResult:
     """Drop the oldest messages until the rest fits a window, and then what has lost its question.
 
     A system message at the beginning and the current input, the last `final` messages, are never
     dropped, nor are messages with an id in `firm`. The first two are cut where one takes more than
-    half of what there is, and others where they are very long.
+    half of what there is, and others where they are very long; `clusters` as for `cut_text`.
     """
     budget = budget_of(window)
     history = list(messages)
     head = [history.pop(0)] if history and history[0].role == "system" else []
     start = max(0, len(history) - final)
     history, tail = history[:start], history[start:]
-    head, tail = ([_shortened(m, budget // 2) for m in part] for part in (head, tail))
+    head, tail = ([_shortened(m, budget // 2, clusters) for m in part] for part in (head, tail))
     room = budget - sum(estimate_tokens(message_content(m)) for m in head + tail)
     if room <= 0:
         return TrimResult(messages=(*head, *tail), dropped=len(history))
-    history = [_shortened(m, SINGLE) for m in history]
+    history = [_shortened(m, SINGLE, clusters) for m in history]
     kept = _kept(history, room, firm)
     return TrimResult(messages=(*head, *kept, *tail), dropped=len(history) - len(kept))
 
@@ -103,12 +114,12 @@ def _kept(history: list[Message], room: int, firm: Collection[str]) -> list[Mess
     return [*held, *history[place:]]
 
 
-def _shortened(message: Message, tokens: int) -> Message:
+def _shortened(message: Message, tokens: int, clusters: bool) -> Message:  # noqa: FBT001 - handed on
     text = message_content(message)
     if tokens <= 0 or estimate_tokens(text) <= tokens:
         return message
     blocks: list[Block] = []
-    short = cut_text(text, tokens)
+    short = cut_text(text, tokens, clusters=clusters)
     for block in message.blocks:
         if isinstance(block, Text | ToolResult):
             blocks.append(replace(block, text=short))

@@ -10,7 +10,7 @@ from memsim.message import Message, Text, ToolResult
 from memsim.testing.check_cases import Case, CaseEvent, CaseTurn
 from memsim.testing.invariant_catalogue import Violation, holds
 from memsim.testing.invariants.structure import at
-from memsim.testing.worlds import Trial
+from memsim.testing.worlds import Sight, Trial
 
 OUTSIDE = "FORGED-7"
 """What stands outside, if the delimiter before it closes anything."""
@@ -44,7 +44,7 @@ def own_delimiters_are_safe(trial: Trial) -> int:
     world = trial.played(_hostile(trial.case, variants))
     seen = 0
     for sight in world.transcript.served:
-        for message in filter(_quotes, sight.messages):
+        for message in _quotations(sight, trial.case):
             for delimiter in found:
                 seen += delimiter in message.text
                 if _breaks_out(message.text, delimiter):
@@ -58,15 +58,16 @@ def own_delimiters_are_safe(trial: Trial) -> int:
 def _delimiters(trial: Trial) -> Iterator[str]:
     said = "\n".join(m.text for m in trial.transcript.said).casefold()
     for sight in trial.transcript.served:
-        for message in filter(_quotes, sight.messages):
+        for message in _quotations(sight, trial.case):
             for match in _CLOSING.finditer(message.text):
                 if match[0].strip().casefold() not in said:
                     yield match[0].strip()
 
 
-def _quotes(message: Message) -> bool:
+def _quotations(sight: Sight, case: Case) -> list[Message]:
     # What is left of an original is no block.
-    return message.composed and message.id not in message.derived_from
+    originals = {m.id for m in case.messages}
+    return [m for m in sight.messages if m.composed and m.id not in originals]
 
 
 def _variants(delimiter: str) -> Iterator[str]:

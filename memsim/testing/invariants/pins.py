@@ -76,10 +76,11 @@ def delimiter_safety(trial: Trial) -> int:
     Fails, for example, where a user says `</summary>` and the rest of the sentence stands outside.
     """
     seen = 0
+    originals = {m.id for m in trial.transcript.said}
     for sight in trial.transcript.served:
         for message in sight.messages:
             # What is left of an original is no block, however it begins.
-            quotes = message.composed and message.id not in message.derived_from
+            quotes = message.composed and message.id not in originals
             found = _OPENS.match(message.text) if quotes else None
             if found is None:
                 continue

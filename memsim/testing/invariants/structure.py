@@ -396,10 +396,16 @@ def no_mutation(trial: Trial) -> int:
 
 def _models_read_what_was_said(trial: Trial) -> int:
     said = {m.id: m for m in trial.transcript.said}
-    read = [m for r in trial.main.model.requests for m in r.messages if not m.composed]
-    for message in read:
-        whole = said[message.id].text if message.id in said else message.text
-        if message.text != whole and whole.startswith(message.text) and message.text.strip():
+    asked = [r for r in trial.main.model.requests if r.task == "summarise"]
+    parts = [Counter(m.id for m in r.messages) for r in asked]
+    # Several messages of one id are passages, which say all of it together.
+    read = [m for r, n in zip(asked, parts, strict=True) for m in r.messages if n[m.id] == 1]
+    read = [m for m in read if not m.composed]
+    # Calls may be left out, for which a text stands beside them.
+    for message in (m for m in read if m.id in said and len(said[m.id].blocks) == 1):
+        whole = said[message.id].text
+        left = whole[len(message.text) :].strip()
+        if len(left) > _TELLING and message.text.strip() and whole.startswith(message.text):
             raise Violation(f"a model is given only the beginning of {message.id}, without a mark")
     return len(read)
 
