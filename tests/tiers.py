@@ -44,6 +44,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "canary/test_canary_match.py::test_the_fast_matcher_agrees_with_the_slow_one",
         "scenario/test_script_filler.py::test_generated_talk_never_says_a_planted_value",
         "testing/test_checking.py::test_parts_of_the_memory_hold_what_they_promise",
+        "testing/test_context_defects.py::test_each_defect_of_a_context_is_found",
         "testing/test_departures.py",
         "testing/test_generators.py::test_every_kind_of_case_comes_up_often_enough",
         "testing/test_generators.py::test_conversations_make_sense",

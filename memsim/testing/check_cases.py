@@ -86,7 +86,7 @@ class Case:
     Attributes:
         pins: ids of messages that must stay byte for byte, for parts that know of pins.
         tail: so many latest messages must stay, for parts that are told how many.
-        good_first: so many summaries or facts are written well before the model misbehaves.
+        good_first: so many turns pass before the model misbehaves.
         tokenizer: what the tokens of contexts are counted with.
     """
 

@@ -52,6 +52,7 @@ class BehavingModel:
     Attributes:
         written: number of requests to write a summary or facts.
         bad: what it wrote that is no summary.
+        turn: the turn that is played, from 1.
         wrote: its summaries and facts, good or bad.
     """
 
@@ -66,6 +67,7 @@ class BehavingModel:
         self.written = 0
         self.bad: list[BadReply] = []
         self.wrote: list[str] = []
+        self.turn = 0
 
     def behave(self, behaviour: Behaviour) -> None:
         """Change the behaviour."""
@@ -86,7 +88,8 @@ class BehavingModel:
         self.written += request.task in _WRITING
         if request.task not in _WRITING:
             return self._offline.complete(request)
-        good = self._behaviour == "good" or self.written <= self._good_first
+        # By the turn, and not by how often it was asked: a question in between changes nothing.
+        good = self._behaviour == "good" or 0 < self.turn <= self._good_first
         reply = self._offline.complete(request) if good else self._text(request)
         self.wrote.append(reply.text)
         if not good and self._behaviour in BAD:

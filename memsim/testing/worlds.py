@@ -250,6 +250,7 @@ class World:
     def _one(self, event: CaseEvent) -> None:
         writing, bad = self.model.written, len(self.model.bad)
         if isinstance(event, CaseTurn):
+            self.model.turn = event.number
             self._player.turn(
                 event, hear=self.transcript.said.append, send=lambda: self._deliver(event)
             )

@@ -275,19 +275,16 @@ class HalfWindow(Diary):
 
 
 CONTEXT_FAULTS: dict[str, Sequence[type[Diary]]] = {
-    "over its budget with wide characters": (AsciiCount, OwnCount, WordCount),
-    "a budget of a few tokens": (
-        TenthShare,
-        LastAlways,
-        QuietRules,
-        SmallNotice,
-        EnvironmentBudget,
+    "within_budget": (
+        *(AsciiCount, OwnCount, WordCount),
+        *(LastAlways, SmallNotice, EnvironmentBudget),
     ),
-    "a bad summary is adopted": (BlankSummary, BlankBlock, CutSummary, LaterRefusal),
-    "a standing rule is lost": (StrippedRule, FirstRuleGone, SessionRules),
-    "a promised tail is broken": (ShortTail, ToolTail, SessionTail),
-    "a turn is out of order": (RoleOrder, AnswerFirst, RepliesApart),
-    "a message stands twice": (QuotedTwice, FirstAgain, CopiedRecall),
-    "a tool pair is torn": (ParallelTorn, LateResult, ResultRecall, HalfWindow),
+    "degenerates": (TenthShare,),
+    "system_preservation": (QuietRules, StrippedRule, FirstRuleGone, SessionRules),
+    "bad_summaries_are_refused": (BlankSummary, BlankBlock, CutSummary, LaterRefusal),
+    "retained_tail": (ShortTail, ToolTail, SessionTail),
+    "order": (RoleOrder, AnswerFirst, RepliesApart),
+    "adjacency": (QuotedTwice, FirstAgain, CopiedRecall),
+    "pair_closure": (ParallelTorn, LateResult, ResultRecall, HalfWindow),
 }
-"""Doubles by what is wrong with them."""
+"""Doubles by the invariant that names what is wrong with them."""

@@ -267,23 +267,13 @@ class HtmlText(Diary):
 
 
 TEXT_FAULTS: dict[str, Sequence[type[Diary]]] = {
-    "a text raised to the rank of the system": (Reminder, Promotion, ToolCard),
-    "a closing delimiter that is not escaped": (
-        OwnTag,
-        OwnFence,
-        LowerCaseEscape,
-        EndLine,
-        RawSummary,
-    ),
-    "a character cut in two": (CodePointCut, ByteCut, ReplacedBytes),
-    "input shortened without a mark": (SilentLimit, SilentResults, SilentCopy, SilentInput),
-    "a text rewritten": (
-        Composer,
-        StraightQuotes,
-        OneSpace,
-        StrippedQuote,
-        TidyArguments,
-        HtmlText,
+    "authority_non_elevation": (Reminder, Promotion, ToolCard),
+    "own_delimiters_are_safe": (OwnTag, OwnFence, LowerCaseEscape, EndLine),
+    "delimiter_safety": (RawSummary,),
+    "well_formed": (CodePointCut, ByteCut, ReplacedBytes),
+    "no_mutation": (
+        *(SilentLimit, SilentResults, SilentCopy, SilentInput),
+        *(Composer, StraightQuotes, OneSpace, StrippedQuote, TidyArguments, HtmlText),
     ),
 }
-"""Doubles by what is wrong with them."""
+"""Doubles by the invariant that names what is wrong with them."""

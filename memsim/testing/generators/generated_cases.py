@@ -228,7 +228,7 @@ def cases(draw: st.DrawFn, most: int = 10) -> Case:
         tail=draw(st.sampled_from((2, 0, 1, 3, 6))),
         apart=apart,
         questions=(draw(st.sampled_from(QUESTIONS)),),
-        good_first=draw(st.sampled_from((0, 0, 1, 2))),
+        good_first=draw(st.sampled_from((0, 0, 3, 9))),
         tokenizer=tokenizer,
     )
 

@@ -168,6 +168,9 @@ def within_budget(trial: Trial) -> int:
     """No context is over its budget; where what must stay does not fit, a typed error says so.
 
     Fails, for example, where pinned notes are added after the window was cut to the budget.
+
+    To mend it, count with `env.counter` and `env.build`, and raise `BudgetUnsatisfiable` where what
+    must stay does not fit.
     """
     seen = 0
     for sight in trial.transcript.sights:

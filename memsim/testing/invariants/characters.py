@@ -29,6 +29,8 @@ def well_formed(trial: Trial) -> int:
     """Every text can be encoded, and no character as readers see it is cut in two.
 
     Fails, for example, where a text is cut to 500 code points in the middle of a family.
+
+    To mend it, cut with `memsim.language.graphemes.head` or `tail`.
     """
     seen = 0
     known = {m.text for m in trial.transcript.said}

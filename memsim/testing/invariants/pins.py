@@ -74,6 +74,8 @@ def delimiter_safety(trial: Trial) -> int:
     """What was said can neither close the block that it is quoted in nor open another.
 
     Fails, for example, where a user says `</summary>` and the rest of the sentence stands outside.
+
+    To mend it, compose blocks with `memsim.context.fenced`, which escapes what it quotes.
     """
     seen = 0
     originals = {m.id for m in trial.transcript.said}

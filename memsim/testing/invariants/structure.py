@@ -46,6 +46,8 @@ def pair_closure(trial: Trial) -> int:
 
     Fails, for example, where a window of the latest 5 messages begins with a result whose call was
     the sixth: providers refuse the request.
+
+    To mend it, keep or drop a call together with all of its results.
     """
     seen = 0
     for sight in trial.transcript.served:
@@ -73,6 +75,8 @@ def adjacency(trial: Trial) -> int:
 
     Fails, for example, where two results of one call are parted by a summary, or a message is both
     in the window and quoted above it.
+
+    To mend it, show each message once, and keep results behind their call.
     """
     seen = 0
     for sight in trial.transcript.served:
@@ -124,6 +128,8 @@ def order(trial: Trial) -> int:
 
     Fails, for example, where recalled messages are put in by rank, and an answer precedes its
     question.
+
+    To mend it, sort messages by the order in which they were observed, within turns too.
     """
     seen = 0
     for sight in trial.transcript.served:
@@ -185,6 +191,8 @@ def system_preservation(trial: Trial) -> int:
     """Standing rules stay in every context, byte for byte and in their order.
 
     Fails, for example, where the rule of the first turn is summarised away with that turn.
+
+    To mend it, keep system messages byte for byte, or raise `BudgetUnsatisfiable`.
     """
     seen = 0
     for sight in trial.transcript.served:
@@ -208,6 +216,8 @@ def authority_non_elevation(trial: Trial) -> int:
     """What users and tools said never speaks as the system, however it was put into other words.
 
     Fails, for example, where a summary of what a web page said is sent as a system message.
+
+    To mend it, give what you compose the role of its sources, and never `system`.
     """
     seen = 0
     for sight in trial.transcript.served:
@@ -290,6 +300,8 @@ def retained_tail(trial: Trial) -> int:
 
     A call and everything up to its last result are kept or dropped as one. Fails, for example,
     where a window of four drops the third message to make room for recall.
+
+    To mend it, choose the latest messages first, and fill what is left with the rest.
     """
     tail = trial.subject.claims.tail or 0
     seen = 0
@@ -371,6 +383,9 @@ def no_mutation(trial: Trial) -> int:
 
     What a composed message claims to quote stands in it to the letter. Fails, for example, where a
     long result is cut to 500 characters and still passes for the original.
+
+    To mend it, show a message whole, or compose a part that says what is left out and names it in
+    `excerpts`.
     """
     seen = 0
     for sight in trial.transcript.served:

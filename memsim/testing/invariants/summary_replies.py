@@ -49,7 +49,7 @@ _FAULTS: tuple[Behaviour, ...] = ("refusal", "cut", "blank", "refusal", "empty",
 def _with_faults(case: Case) -> Case:
     """The case with a fault of the model; other cases have other faults."""
     number = len(case.messages) + case.budget
-    return replace(case, behaviour=_FAULTS[number % len(_FAULTS)], good_first=number % 3)
+    return replace(case, behaviour=_FAULTS[number % len(_FAULTS)], good_first=number % 3 * 3)
 
 
 def _nothing_is_shown(world: World) -> int:
