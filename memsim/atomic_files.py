@@ -72,6 +72,12 @@ def _beginning(path: Path, mode: int) -> tuple[int, str]:
     raise FileExistsError(errno.EEXIST, "every name is taken", str(path))
 
 
+def open_itself(path: str | Path, flags: int, mode: int = 0o666) -> int:
+    """Open a file to write it: a link is not followed, and a pipe is not waited for."""
+    more = (getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC"))
+    return os.open(path, flags | sum(more), mode)
+
+
 def sync_folder(folder: Path) -> None:
     """Flush the names in a folder to the disk."""
     if sys.platform == "win32":
@@ -124,7 +130,7 @@ def locked(path: Path, wait: float = WAIT) -> Iterator[None]:
         StoreError: another process held the lock all the time, or the lock file cannot be written.
     """
     try:
-        descriptor = os.open(lock_of(path), os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = open_itself(lock_of(path), os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise unwritable(path, error) from error
     try:

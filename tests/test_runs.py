@@ -601,5 +601,29 @@ def test_a_run_that_is_killed_while_its_lost_cases_are_taken_out_loses_nothing(
         assert (0,) == writer.lacking
 
 
+@pytest.mark.parametrize("name", ["turns.jsonl", "cases.jsonl", "ahead.jsonl", ".lock"])
+def test_a_run_is_not_continued_through_a_link(reports: Path, tmp_path: Path, name: str) -> None:
+    """What the link leads to is neither cut nor written; a pipe is not waited for."""
+    made = plan(3)
+    with open_run(made, reports) as writer:
+        pass
+    mine, path = tmp_path / "mine.txt", writer.folder / name
+    mine.write_text("mine", encoding="utf-8")
+    for kind in ("a link", "a pipe"):
+        path.unlink(missing_ok=True)
+        if kind == "a link":
+            path.symlink_to(mine)
+        else:
+            os.mkfifo(path)
+        refused = ""
+        try:
+            with open_run(made, reports, out=writer.folder) as again:
+                kept(again, made)
+        except RunFolderError as error:
+            refused = str(error)
+        assert refused or name == ".lock"
+        assert "mine" == mine.read_text(encoding="utf-8")
+
+
 def _power_cut(*_: object) -> None:
     raise KeyboardInterrupt

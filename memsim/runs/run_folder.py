@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memsim.atomic_files import is_beginning, sweep, try_lock, write_whole
+from memsim.atomic_files import is_beginning, open_itself, sweep, try_lock, write_whole
 from memsim.errors import RunFolderError
 from memsim.json_input import read_json
 from memsim.json_types import WrongTypeError, convert
@@ -169,7 +169,7 @@ class RunLock:
     @classmethod
     def take(cls, folder: Path) -> RunLock | None:
         """Lock the folder for this process; None while another process has it."""
-        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = open_itself(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             if not try_lock(descriptor):
                 os.close(descriptor)

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
 
+from memsim.atomic_files import open_itself
 from memsim.errors import ExitCode, RunFolderError
 from memsim.runs.case_log import (
     AHEAD,
@@ -228,7 +229,7 @@ class RunWriter:
     def _open(self, ends: list[int]) -> None:
         try:
             for name, end in zip((*RECORDS, CASES), ends, strict=True):
-                file = (self.folder / name).open("ab")
+                file = _appending(self.folder / name)
                 self._files.append(file)
                 file.truncate(end)
                 file.seek(end)
@@ -247,7 +248,7 @@ class RunWriter:
             raise unwritable(self.folder, error) from error
 
     def _put_ahead(self, place: int, outcome: CaseOutcome) -> None:
-        with (self.folder / AHEAD).open("ab") as file:
+        with _appending(self.folder / AHEAD) as file:
             file.write(encode_ahead(place, outcome))
         self._ahead.add(place)
 
@@ -317,6 +318,11 @@ class RunWriter:
         self._lock.release()
         if failed is not None:
             raise unwritable(self.folder, failed) from failed
+
+
+def _appending(path: Path) -> IO[bytes]:
+    # The folder may be a stranger's: a link to a file elsewhere is neither cut nor written.
+    return open(path, "ab", opener=open_itself)
 
 
 # The folder of a run: an unfinished one of the same plan, or a new one.

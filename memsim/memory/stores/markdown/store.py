@@ -321,7 +321,8 @@ class Markdown:
 
     def _foreign(self, path: Path, what: str) -> StoreError:
         accept = self._root / "accept"
-        return StoreError(f"{path}: {what}; restore it, or make the file {accept} to go on without")
+        advice = f"restore it, or make the file {accept} to go on with what is there"
+        return StoreError(f"{path}: {what}; {advice}")
 
     def _state(self, held: _Held | None) -> FileState:
         if held is None:
