@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import platform
 import subprocess
@@ -322,7 +323,7 @@ class RunWriter:
 
 def _appending(path: Path) -> IO[bytes]:
     # The folder may be a stranger's: a link to a file elsewhere is neither cut nor written.
-    return open(path, "ab", opener=open_itself)
+    return io.open(path, "ab", opener=open_itself)  # noqa: UP020 - tests make it fail
 
 
 # The folder of a run: an unfinished one of the same plan, or a new one.
