@@ -12,6 +12,9 @@ Line = Mapping[str, Any]
 LONGEST_MESSAGE = 64 * 2**20
 """Characters of a message; a record may name a line of an earlier message any number of times."""
 
+MOST_MESSAGES = 1 << 18
+"""Messages of a section; a record may name those of the section before any number of times."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaybackMessage:
@@ -150,11 +153,10 @@ class Playback:
         return parts
 
     def _messages(self, layer: str, runs: Sequence[int | Sequence[int]]) -> tuple[int, ...]:
-        numbers = tuple(islice(self._numbers(layer, runs), len(self.messages) + 1))
-        # No message stands in a section twice.
-        if len(numbers) > len(self.messages) or not all(
-            0 <= number < len(self.messages) for number in numbers
-        ):
+        numbers = tuple(islice(self._numbers(layer, runs), MOST_MESSAGES + 1))
+        if len(numbers) > MOST_MESSAGES:
+            raise ValueError(f"the section {layer!a} has more than {MOST_MESSAGES:,} messages")
+        if not all(0 <= number < len(self.messages) for number in numbers):
             raise ValueError(f"the section {layer!a} has messages that are not known")
         return numbers
 
