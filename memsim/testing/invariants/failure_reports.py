@@ -68,7 +68,7 @@ def failed_writes_are_told(trial: Trial) -> int:
 
     To mend it, let errors of the disk through, or write again later.
     """
-    if not trial.one_of(8, 3):
+    if not trial.one_of(12, 3):
         return 0
     case = replace(trial.case, behaviour="good", budget=max(trial.case.budget, 400))
     found = [play_in(trial.subject.ref, (HOME,), (case,), disk=disk)[0].found for disk in _DISKS]

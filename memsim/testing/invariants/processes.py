@@ -20,7 +20,7 @@ def same_in_any_process(trial: Trial) -> int:
     To mend it, sort what comes out of a set, and take time and chance from `env.clock` and
     `env.random` alone.
     """
-    if not trial.one_of(3, 0):
+    if not trial.one_of(4, 0):
         return 0
     ref, cases = trial.subject.ref, (trial.case,)
     (home,), (away,) = play_in(ref, (HOME,), cases), play_in(ref, (_away(trial.case),), cases)
@@ -50,7 +50,7 @@ def instances_share_nothing(trial: Trial) -> int:
 
     To mend it, keep everything in attributes of the instance, made in `__init__`.
     """
-    if not trial.one_of(6, 0):
+    if not trial.one_of(9, 0):
         return 0
     case, other = trial.case, said_otherwise(trial.case)
     together, alone, beside = (
@@ -74,7 +74,7 @@ def nothing_is_left_behind(trial: Trial) -> int:
     To mend it, stop threads and close files in `close`, write only below `env.folder()`, and leave
     settings of the process alone.
     """
-    if not trial.one_of(3, 0):
+    if not trial.one_of(4, 0):
         return 0
     (home,) = play_in(trial.subject.ref, (HOME,), (trial.case,))
     if home.notes:

@@ -93,7 +93,7 @@ def nobody_is_crowded_out(trial: Trial) -> int:
     To mend it, count limits for each principal.
     """
     who = observer(trial.case)
-    if who is None or trial.main.over or not trial.one_of(12, 4):
+    if who is None or trial.main.over or not trial.one_of(14, 4):
         return 0
     world = trial.played(replace(trial.case, behaviour="good"))
     texts = (*trial.case.questions, "My order, please?", "What is the door code?")

@@ -88,7 +88,7 @@ def questions_change_nothing(trial: Trial) -> int:
 
     To mend it, let `context` change nothing but `self.memo`, and adopt effects in `delivered`.
     """
-    if not trial.one_of(5, 2):
+    if not trial.one_of(6, 2):
         return 0
     readings = [name for name in ("surfaces", "save") if name in trial.subject.claims.has]
     told = _compare(trial, _calm(trial.case), AskedOften, readings=readings)

@@ -12,7 +12,7 @@ from memsim.testing.invariant_catalogue import Violation, holds
 from memsim.testing.views import difference, view_of
 from memsim.testing.worlds import Trial
 
-MOST = 10
+MOST = 8
 """Damages that are tried in one case."""
 
 _WRONG: dict[type, Any] = {list: {}, dict: [], str: 7, int: "x", float: "x", bool: "x"}
