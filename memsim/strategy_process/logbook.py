@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TextIO
 
 from memsim.errors import error_text
 
@@ -145,13 +145,8 @@ class Logbook:
     def _record(self, logger: logging.Logger, record: logging.LogRecord) -> None:
         if self._aside:
             return
-        try:
-            text = logging.Formatter("%(name)s %(message)s").format(record)
-        except (TypeError, ValueError):
-            text = f"{record.name} {record.msg} {record.args}"
-        extra = (f" {k}={v}" for k, v in sorted(vars(record).items()) if k not in _USUAL)
         kept = self.lines if _reaches_root(logger) else self.others
-        kept.append((record.levelname, text + "".join(extra)))
+        kept.append((record.levelname, _record_text(record)))
 
     @contextmanager
     def _warnings(self) -> Iterator[None]:
@@ -185,6 +180,15 @@ class Logbook:
             sys.stdout, sys.stderr = before
 
 
+def _record_text(record: logging.LogRecord) -> str:
+    try:
+        text = logging.Formatter("%(name)s %(message)s").format(record)
+        extra = (f" {k}={v}" for k, v in sorted(vars(record).items()) if k not in _USUAL)
+        return text + "".join(extra)
+    except Exception:  # noqa: BLE001 - as in handlers: what cannot be formatted is no error
+        return record.name
+
+
 def _reaches_root(logger: logging.Logger) -> bool:
     at: logging.Logger | None = logger
     while at is not None and at.propagate:
@@ -195,7 +199,7 @@ def _reaches_root(logger: logging.Logger) -> bool:
 class _Tee(io.TextIOBase):
     """A stream that is listened to."""
 
-    def __init__(self, stream: IO[str], hear: Callable[[str], None]) -> None:
+    def __init__(self, stream: TextIO, hear: Callable[[str], None]) -> None:
         self._stream = stream
         self._hear = hear
 
@@ -205,6 +209,11 @@ class _Tee(io.TextIOBase):
 
     def flush(self) -> None:
         self._stream.flush()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """Of the stream."""
+        return self._stream.encoding
 
     @property
     def buffer(self) -> _Bytes:
