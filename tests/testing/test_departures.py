@@ -11,10 +11,9 @@ SYSTEMS = ("aegis", "agenticx", "agentscope", "cogtrix", "prx")
 DEPARTING = [s for s in SYSTEMS if subject_of(s).claims.departs]
 
 RARE = {
-    "aegis": {"within_budget"},
-    "agenticx": {"failures_lose_nothing", "pair_closure", "progress", "provider_validity"},
+    "agenticx": {"failures_lose_nothing", "progress"},
     "agentscope": {"failure_keeps_state", "progress", "within_budget"},
-    "cogtrix": {"progress", "provider_validity", "well_formed"},
+    "cogtrix": {"progress"},
     "prx": {"grant_and_revoke", "non_interference", "revoked_is_gone"},
 }
 """What so few cases do not come upon: `tests/fidelity/breaking.py` plays each in a conversation."""
