@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.models.offline.question import parse_question
+from memsim.models.offline.question import bare_question, parse_question
 
 
 def test_the_kind_is_what_would_answer(subtests: pytest.Subtests) -> None:
@@ -96,6 +96,11 @@ def test_the_dates_in_a_question_are_not_its_content() -> None:
 
     assert ["3 May 2023"] == [mention.text for mention in question.dates]
     assert set(question.weights) == {"eat"}
+
+
+def test_a_long_run_of_marks_is_no_work() -> None:
+    """The end of a question is searched for politeness, not every full stop of it."""
+    assert len(bare_question("a" + "." * 100_000 + "b, please?")) == 100_003
 
 
 @given(st.text())

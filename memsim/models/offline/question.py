@@ -195,6 +195,8 @@ _CLOSING: Final = re.compile(
     re.IGNORECASE,
 )
 _POLITE_LAYERS: Final = 3
+_CLOSING_LENGTH: Final = 80
+_MARKS: Final = " \t\r\n,.!?\u2026-"
 _WHOM: Final = re.compile(
     rf"\b(?:{_AUXILIARY})\s(?P<one>[^\W\d_]+)(?:\sand\s(?P<two>[^\W\d_]+))?"
     r"|\b(?P<whose>[^\W\d_]+)'s\b"
@@ -254,7 +256,9 @@ class ParsedQuestion:
 
 def bare_question(text: str) -> str:
     """A question without politeness, with one question mark at its end."""
-    bare = _CLOSING.sub("", text).strip()
+    # Only the end is searched, so that a megabyte of full stops is no work.
+    bare = text.strip().rstrip(_MARKS)
+    bare = bare[:-_CLOSING_LENGTH] + _CLOSING.sub("", bare[-_CLOSING_LENGTH:])
     for _ in range(_POLITE_LAYERS):
         bare = _POLITE.sub("", bare) or bare
     return f"{bare or text.strip()}?"
