@@ -11,7 +11,7 @@ SYSTEMS = ("aegis", "agenticx", "agentscope", "cogtrix", "prx")
 DEPARTING = [s for s in SYSTEMS if subject_of(s).claims.departs]
 
 RARE = {
-    "agenticx": {"failures_lose_nothing", "progress"},
+    "agenticx": {"progress"},
     "agentscope": {"failure_keeps_state", "progress", "within_budget"},
     "cogtrix": {"progress"},
     "prx": {"grant_and_revoke", "non_interference", "revoked_is_gone"},

@@ -120,7 +120,6 @@ class AgenticxSystem(Strategy):
         "bad_summaries_are_refused": "whatever the model says is taken",
         "authority_non_elevation": "what is compacted or recalled is a system message",
         "within_budget": "it compacts above so many messages and characters, and knows no budget",
-        "failures_lose_nothing": "whatever the model says is taken for a summary",
     }
     departs_with: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "version=0.3,behaviour=source": {
