@@ -65,6 +65,7 @@ class Peer(Strategy):
         self._places: dict[str, int] = {}
         self._lines: Lines = {}
         self._made: Lines | None = None
+        self._last: list[tuple[Context, list[Any], str, Lines]] = []
         self._text = ""
         self._revision = 0
 
@@ -115,7 +116,8 @@ class Peer(Strategy):
     def delivered(self, context: Context) -> None:
         if not self.keeps:
             return
-        _, history, text, lines = self._last
+        made = (one for one in self._last if one[0] == context)
+        _, history, text, lines = next(made, self._last[-1])
         if history == self._history and text == self._text:
             return
         before = {m.id for m in self.originals(self._history)}
@@ -168,10 +170,10 @@ class Peer(Strategy):
         return reply.text
 
     def _sent(self, query: Query) -> tuple[Context, list[Any], str, Lines]:
-        self._last = self.memo.get(
-            self._revision, query.budget, lambda: self._computed(query.budget)
-        )
-        return self._last
+        made = self.memo.get(self._revision, query.budget, lambda: self._computed(query.budget))
+        # Somebody else may ask before it is delivered.
+        self._last = [*[one for one in self._last if one[0] is not made[0]][-8:], made]
+        return made
 
     def _computed(self, budget: int) -> tuple[Context, list[Any], str, Lines]:
         self._made = None

@@ -52,6 +52,15 @@ def check_whole(saved: object, again: object, otherwise: str) -> None:
         raise StateError(f"the saved state cannot be read back: {otherwise}")
 
 
+def check_part(part: Any, saved: object, otherwise: str) -> None:  # noqa: ANN401 - any part
+    """Refuse a part that was loaded and holds something else than its saved state.
+
+    A part that made some of it anew says so by an attribute `rebuilt`. Raises `StateError`.
+    """
+    if not getattr(part, "rebuilt", False):
+        check_whole(saved, part.save(), otherwise)
+
+
 def load_whole(
     state: SavedT, *, load: Callable[[SavedT], None], save: Callable[[], SavedT], otherwise: str
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, Protocol, TypeVar
 
-from memsim.memory.codec import JSON, check_whole, reading
+from memsim.memory.codec import JSON, check_part, reading
 
 EVERYBODY = ""
 
@@ -80,5 +80,5 @@ class MemoryScopes(Generic[P]):
                     raise ValueError(who)
                 loaded[who] = self._make()
                 loaded[who].load(part)
-                check_whole(part, loaded[who].save(), "it is not a memory by principal")
+                check_part(loaded[who], part, "it is not a memory by principal")
         self._parts = loaded

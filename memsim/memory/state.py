@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from memsim.errors import ModelError, StateError, StoreError
 from memsim.memory.audit import AuditTrail
-from memsim.memory.codec import JSON, check_whole, reading
+from memsim.memory.codec import JSON, check_part, check_whole, reading
 from memsim.memory.deletion import original_of
 from memsim.memory.entry import decode, encode
 from memsim.memory.ingest_queue import IngestQueue
@@ -110,7 +110,7 @@ class MemoryState:
         try:
             for part, state in states:
                 part.load(state)
-                check_whole(state, part.save(), "a part of the memory is damaged")
+                check_part(part, state, "a part of the memory is damaged")
             self._replace(entries)
         except (StateError, StoreError, ModelError):
             for part, state in before:

@@ -234,6 +234,8 @@ def _file_opening(disk: _Disk) -> Callable[..., Any]:
     ) -> Any:  # noqa: ANN401
         writing = bool(set(mode) & set("wax+"))
         if not disk.holds(file) or not (writing or disk.reads):
+            if isinstance(file, int) and closefd:
+                disk.numbers.pop(file, None)  # the file closes it, and calls nothing here
             return disk.real["io"](
                 file, mode, buffering, encoding, errors, newline, closefd, opener
             )

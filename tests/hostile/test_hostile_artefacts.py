@@ -59,15 +59,20 @@ def test_a_plot_holds_texts_as_texts(payload: str, tmp_path: Path) -> None:
 
 SHEETS = {"to_csv", "to_excel", "to_html", "to_pickle", "to_clipboard", "writerow", "DictWriter"}
 PATTERNS = {
+    "answer_text.py": "classes of letters, and our own words",
     "case_plan.py": "a channel's number",
     "choice.py": "a closed list of values, escaped",
     "codecs.py": "a codec's own prefixes",
+    "form_search.py": "classes of letters",
     "l09_stale.py": "a closed list of values, escaped",
     "l17_authority.py": "a tag of our own, escaped",
     "markdown_files.py": "a key and a text, escaped",
     "patterns.py": "one of three classes of signs",
     "pins.py": "a tag of our own",
     "polarity.py": "our own phrases",
+    "refusals.py": "a person of a generated case, escaped",
+    "text.py": "classes of letters",
+    "word_forms.py": "our own endings",
 }
 """Where patterns are made while memsim runs, and of what."""
 

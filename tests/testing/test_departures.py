@@ -14,7 +14,7 @@ RARE = {
     "agenticx": {"progress"},
     "agentscope": {"failure_keeps_state", "progress", "within_budget"},
     "cogtrix": {"progress"},
-    "prx": {"grant_and_revoke", "non_interference", "revoked_is_gone"},
+    "prx": {"grant_and_revoke", "non_interference"},
 }
 """What so few cases do not come upon: `tests/fidelity/breaking.py` plays each in a conversation."""
 

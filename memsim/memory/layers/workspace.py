@@ -130,6 +130,7 @@ class NoteSources:
         Raises `StateError` if it is no such state; nothing has changed.
         """
         with reading("where its notes come from is damaged"):
+            self.rebuilt = any(isinstance(of, list) for k in saved.values() for of in k.values())
             self._of = {
                 "" + who: {"" + line: _placed(of) for line, of in known.items()}
                 for who, known in saved.items()

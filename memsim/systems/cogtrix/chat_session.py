@@ -337,6 +337,7 @@ class CogtrixSession(ScopedPart):
             self._load_mode(saved.get("mode_state") or {})
             vectors = saved.get("vectors")
             known = vectors is None or self.exchanges.load(vectors)
+            self.rebuilt = not known
             # The source begins with an empty index; the document's rebuild needs the past.
             if not known and not self._settings.source:
                 self._embed(self.messages[: self.state.covered])

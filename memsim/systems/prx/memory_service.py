@@ -265,7 +265,7 @@ class PrxService:
                 for owner, moment in saved["tidied"].items()
             }
             trail, brain, copies = saved.get("audit"), saved["brain"], read_copies(saved["copies"])
-            if self._fixed and saved.get("embedder") != self.brain.meanings.embedder:
+            if self.has_vectors_of_others(saved):
                 # PRX does not ask whose vectors it has, and compares those of one model with
                 # another's.
                 brain = {**brain, CACHE: []}
@@ -275,6 +275,12 @@ class PrxService:
         self._speakers, self._tidied = speakers, tidied
         if self.audit is not None and audit is not None:
             self.audit = audit
+
+    def has_vectors_of_others(self, saved: object) -> bool:
+        """Whether the vectors of a saved state are another embedder's, and are made anew."""
+        if not self._fixed or not isinstance(saved, dict):
+            return False
+        return bool(saved.get("embedder") != self.brain.meanings.embedder)
 
     def _tools(self, principal: str, session: str, sources: tuple[str, ...]) -> PrxTools:
         if not self._real:

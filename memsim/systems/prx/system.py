@@ -14,7 +14,7 @@ from memsim.context_checks import repair_context
 from memsim.memory.codec import load_whole, reading
 from memsim.memory.compaction import CompactionOutcome
 from memsim.memory.scope import MemoryScopes
-from memsim.message import Message, TokenCounter, composed
+from memsim.message import Message, Role, TokenCounter, composed
 from memsim.models import ToolSpec
 from memsim.strategy import (
     Environment,
@@ -51,8 +51,9 @@ def recalled_section(
     build: ContextBuilder,
     there: Container[object],
     now: datetime,
+    role: Role = "system",
 ) -> Section:
-    """Show the best of what was found within `limit` tokens.
+    """Show the best of what was found within `limit` tokens, as a message of a role.
 
     A message in `there` stands in the context anyway, and counts there.
     """
@@ -63,7 +64,7 @@ def recalled_section(
             break
         shown += 1
     while shown:
-        section = build.section("recalled", (_recalled_message(found[:shown], there, now),))
+        section = build.section("recalled", (_recalled_message(found[:shown], there, now, role),))
         if section.tokens <= limit:
             return section
         shown -= 1
@@ -78,7 +79,7 @@ def shown_row_ids(context: Context) -> list[str]:
 
 
 def _recalled_message(
-    found: Sequence[RecallHit], there: Container[object], now: datetime
+    found: Sequence[RecallHit], there: Container[object], now: datetime, role: Role
 ) -> Message:
     said = [r.row for r in found if r.row.key.startswith("user_msg_")]
     other = [r.row for r in found if not r.row.key.startswith("user_msg_")]
@@ -86,7 +87,7 @@ def _recalled_message(
     made_of = dict.fromkeys(i for row in other for i in row.sources)
     # Not as the user's own words: who acts on those would store them once more.
     return composed(
-        "system",
+        role,
         context_text(list(found)),
         # Not their numbers, which tell how many rows others have.
         id=ID + ",".join(r.row.id for r in found),
@@ -103,7 +104,6 @@ class PrxSystem(Strategy):
         "authority_non_elevation": "what is recalled is a system message",
         "non_interference": "hygiene is done on everybody's entries when anybody speaks",
         "grant_and_revoke": "what hygiene erased is still sent, and cannot be shared",
-        "revoked_is_gone": "what a tool found while it was shared stays in the chat",
     }
     departs_with: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "version=0.3.0,acl=on": {
@@ -177,6 +177,7 @@ class PrxSystem(Strategy):
             build=self.env.build,
             there=chat,
             now=self.env.clock.now(),
+            role="user" if self._fixed else "system",
         )
         context = self.env.build.context(recalled, chat.section(query.budget - recalled.tokens))
         ranking = (source for one in found for source in one.row.sources)
@@ -278,6 +279,9 @@ class PrxSystem(Strategy):
         return {"service": self.service.save(), "chats": self._chats.save()}
 
     def load(self, state: State) -> None:
+        if self.service.has_vectors_of_others(state.get("service")):
+            self._load(state)
+            return
         load_whole(state, load=self._load, save=self.save, otherwise="it is not a memory of PRX")
 
     def _load(self, state: State) -> None:

@@ -36,7 +36,7 @@ def errors_name_nobody_else(trial: Trial) -> int:
         for asked, told in _errors(world, trial.case, who, theirs[0]):
             seen += 1
             left = told.replace(asked, "")
-            named = [p for p in theirs if re.search(rf"\b{p}\b", left)]
+            named = [p for p in theirs if re.search(rf"\b{re.escape(p)}\b", left)]
             named += sorted(codes & set(CODE.findall(left)))
             if folder and folder in told:
                 named.append("its folder's path")

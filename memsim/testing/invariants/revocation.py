@@ -67,20 +67,28 @@ def revoked_is_gone(trial: Trial) -> int:
         after = [shown(world, query) for query in asked]
         if [a.text for a in after] != [b.text for b in before]:
             raise Violation(f"{owner} took back what {who} was granted, and {who} can still tell")
-    _live_on(world, replace(trial.case), Grant(owner=owner, viewer=who, sources=meant), before[-1])
+    lent = Grant(owner=owner, viewer=who, sources=meant)
+    lives_on = _living_on(world, trial.case, lent, before[-1])
+    # Where everybody is shown it, it is no grant that lives on.
+    if lives_on and not _living_on(trial.played(), trial.case, lent, before[-1], given=False):
+        raise Violation(lives_on)
     return len(meant)
 
 
-def _live_on(world: World, case: Case, grant: Grant, before: Answer) -> None:
-    """Take back a grant under which the viewer went on talking."""
+def _living_on(
+    world: World, case: Case, grant: Grant, before: Answer, *, given: bool = True
+) -> str:
+    """Take back a grant under which the viewer went on talking; what is still shown of it."""
     who, meant = grant.viewer, frozenset(grant.sources)
     codes = {c for i, text in _spoken(case, grant.owner) if i in meant for c in CODE.findall(text)}
-    world.memory.grant(grant)
+    if given:
+        world.memory.grant(grant)
     world.play([turn_of(who, n, case, f"What is the code, please? ({n})") for n in (1, 2)])
-    world.memory.grant(replace(grant, revoked=True))
+    if given:
+        world.memory.grant(replace(grant, revoked=True))
     for step in ("", "after a restart ", "a turn later "):
         if world.over:
-            return
+            return ""
         if step.startswith("after"):
             if "save" not in world.subject.claims.has:
                 continue
@@ -93,7 +101,8 @@ def _live_on(world: World, case: Case, grant: Grant, before: Answer) -> None:
                 (seen.codes & codes) - before.codes
             )
             if left:
-                raise Violation(f"{grant.owner} took back {left[:3]}, and {step}{who} sees them")
+                return f"{grant.owner} took back {left[:3]}, and {step}{who} sees them"
+    return ""
 
 
 @holds(44, "forget(M, i) reports i => i is in no context, surface or saved state, nor its text")
