@@ -65,7 +65,7 @@ class Peer(Strategy):
         self._places: dict[str, int] = {}
         self._lines: Lines = {}
         self._made: Lines | None = None
-        self._last: list[tuple[Context, list[Any], str, Lines]] = []
+        self._asked: list[tuple[int, tuple[Context, list[Any], str, Lines]]] = []
         self._text = ""
         self._revision = 0
 
@@ -116,8 +116,8 @@ class Peer(Strategy):
     def delivered(self, context: Context) -> None:
         if not self.keeps:
             return
-        made = (one for one in self._last if one[0] == context)
-        _, history, text, lines = next(made, self._last[-1])
+        asked = [made for _, made in self._asked]
+        _, history, text, lines = next((m for m in asked if m[0] is context), asked[-1])
         if history == self._history and text == self._text:
             return
         before = {m.id for m in self.originals(self._history)}
@@ -172,7 +172,8 @@ class Peer(Strategy):
     def _sent(self, query: Query) -> tuple[Context, list[Any], str, Lines]:
         made = self.memo.get(self._revision, query.budget, lambda: self._computed(query.budget))
         # Somebody else may ask before it is delivered.
-        self._last = [*[one for one in self._last if one[0] is not made[0]][-8:], made]
+        self._asked = [one for one in self._asked if one[0] == self._revision]
+        self._asked.append((self._revision, made))
         return made
 
     def _computed(self, budget: int) -> tuple[Context, list[Any], str, Lines]:
