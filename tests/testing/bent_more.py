@@ -238,7 +238,7 @@ class Numbered(Window):
 
 MORE: dict[str, tuple[Callable[..., Strategy], str]] = {
     "adjacency": (Doubling, ""),
-    "system_preservation": (Unruly, "layered"),
+    "system_preservation": (Unruly, "diary"),
     "retained_tail": (Short, "sliding_window:messages=6"),
     "provider_validity": (Wordless, ""),
     "summary_containment": (Exemplary, ""),

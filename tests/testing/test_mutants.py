@@ -15,6 +15,8 @@ from memsim.testing.invariant_catalogue import PARTS, On
 from memsim.testing.invariants import invariant, known
 from memsim.testing.invariants import step_bench as steps_of
 from tests.doubles.broken_notebooks import BROKEN
+from tests.doubles.context_faults import CONTEXT_FAULTS
+from tests.doubles.text_faults import TEXT_FAULTS
 from tests.testing.bent import BENT
 from tests.testing.bent_more import MORE
 from tests.testing.bent_parts import BENT_PARTS
@@ -22,7 +24,9 @@ from tests.testing.bent_parts import BENT_PARTS
 HERE = Path(__file__).parent
 CI = PROFILES["ci"]
 PLAIN = f"{HERE / 'bent.py'}@Plain"
+DIARY = f"{HERE.parent / 'doubles' / 'diary.py'}@Diary"
 APART = f"{HERE / 'bent_more.py'}@Apart"
+NAMED = {"": PLAIN, "apart": APART, "diary": DIARY}
 TWINS = {
     "closed_world_recall_floor": "sliding_window",
     "save_and_load": "sliding_window",
@@ -58,7 +62,7 @@ def killed(name: str, subject: str) -> AnyCase:
 STRATEGIES = {
     **{n: (f"{HERE / 'bent.py'}@{k.__name__}", TWINS.get(n, PLAIN)) for n, k in BENT.items()},
     **{
-        n: (f"{HERE / 'bent_more.py'}@{k.__name__}", {"": PLAIN, "apart": APART}.get(twin, twin))
+        n: (f"{HERE / 'bent_more.py'}@{k.__name__}", NAMED.get(twin, twin))
         for n, (k, twin) in MORE.items()
     },
 }
@@ -95,7 +99,7 @@ def test_a_bent_part_is_killed_and_the_part_itself_is_not(
 
 def test_every_invariant_has_a_mutant() -> None:
     """Sixty and more, one at least for each."""
-    bent = {*STRATEGIES, *BENT_PARTS, *BROKEN}
+    bent = {*STRATEGIES, *BENT_PARTS, *BROKEN, *CONTEXT_FAULTS, *TEXT_FAULTS}
 
     assert set() == {i.name for i in known()} - bent
     assert len(bent) >= 60

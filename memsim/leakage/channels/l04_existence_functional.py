@@ -90,9 +90,8 @@ class ExistenceOracle(Channel):
             ("ask by id", _ask_by_id),
         ]
         tools = world.strategy.tools(VIEWER)
-        # Those that read are tried first, since few attempts may be made.
-        readers_first = sorted(tools, key=lambda t: not t.reads)
-        deeds += [(f"tool {t.name}{BY_ID}", _calling_by_id(t)) for t in readers_first]
+        # A tool that writes may keep the id, which is another in each world.
+        deeds += [(f"tool {t.name}{BY_ID}", _calling_by_id(t)) for t in tools if t.reads]
         for tool in tools:
             deeds.append((f"tool {tool.name}", _calling(tool)))
             deeds.append((f"tool {tool.name} spoofed", _calling(tool, spoofed=True)))
