@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from memsim.memory.audit import AuditTrail
-from memsim.memory.codec import JSON, reading
+from memsim.memory.codec import JSON, part, reading
 from memsim.memory.file_guard import Guard
 from memsim.message import utc
 from memsim.models import ToolSpec
@@ -265,7 +265,7 @@ class PrxService:
                 for owner, moment in saved["tidied"].items()
             }
             trail, brain, copies = saved.get("audit"), saved["brain"], read_copies(saved["copies"])
-            if self.has_vectors_of_others(saved):
+            if self._fixed and saved.get("embedder") != self.brain.meanings.embedder:
                 # PRX does not ask whose vectors it has, and compares those of one model with
                 # another's.
                 brain = {**brain, CACHE: []}
@@ -277,10 +277,10 @@ class PrxService:
             self.audit = audit
 
     def has_vectors_of_others(self, saved: object) -> bool:
-        """Whether the vectors of a saved state are another embedder's, and are made anew."""
-        if not self._fixed or not isinstance(saved, dict):
+        """Whether a saved state names another embedder, so that its vectors are made anew."""
+        if not self._fixed:
             return False
-        return bool(saved.get("embedder") != self.brain.meanings.embedder)
+        return bool(part(part(saved, "service"), "embedder") != self.brain.meanings.embedder)
 
     def _tools(self, principal: str, session: str, sources: tuple[str, ...]) -> PrxTools:
         if not self._real:

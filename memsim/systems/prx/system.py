@@ -279,7 +279,7 @@ class PrxSystem(Strategy):
         return {"service": self.service.save(), "chats": self._chats.save()}
 
     def load(self, state: State) -> None:
-        if self.service.has_vectors_of_others(state.get("service")):
+        if self.service.has_vectors_of_others(state):
             self._load(state)
             return
         load_whole(state, load=self._load, save=self.save, otherwise="it is not a memory of PRX")
