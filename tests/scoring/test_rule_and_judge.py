@@ -25,8 +25,10 @@ def rows(data_dir: Path) -> list[Judged]:
 
 def test_the_rule_agrees_with_the_judge(rows: list[Judged]) -> None:
     """On the conversations that it was chosen on, and no less on the others."""
+    real = [row for row in rows if not row.made]
+    assert agreement(real)["all"][1] >= 0.65
     for held in (False, True):
-        part = [r for r in rows if not r.made and (r.conversation not in FIT) is held]
+        part = [r for r in real if (r.conversation not in FIT) is held]
         _, agreed, accepted, _ = agreement(part)["all"]
 
         assert agreed >= 0.64
