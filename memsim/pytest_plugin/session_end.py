@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
@@ -118,7 +119,7 @@ class SessionEnd:
         from memsim.runs.run_writer import provenance
         from memsim.suite.case_plan import identity
 
-        made = provenance()
+        made = provenance(datetime.now(UTC))
         if made["dirty"]:
             made["commit"] = None
         info = {**made, **identity(self._specs), "settings": asdict(self._settings)}

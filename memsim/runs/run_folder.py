@@ -9,7 +9,8 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memsim.atomic_files import is_beginning, open_itself, sweep, try_lock, write_whole
@@ -24,6 +25,7 @@ FORMAT = 1
 _NEW = ".new-"
 _RUN = re.compile(r"\d{8}T\d{6}-[0-9a-f]{4}")
 _SECOND = len("20260105T090000")
+_NAMED_BY = "%Y%m%dT%H%M%S"
 _TRIES = 100
 _GRACE = 60.0
 """Seconds after which a run folder that was never begun counts as abandoned."""
@@ -35,12 +37,34 @@ def runs_folder(reports: Path) -> Path:
 
 
 def list_runs(reports: Path) -> tuple[Path, ...]:
-    """List the folders of all runs, newest first."""
+    """List the folders of all runs, by the time at which they started: newest first."""
     folder = runs_folder(reports)
     if not folder.is_dir():
         return ()
     found = [p for p in folder.iterdir() if not p.name.startswith(".") and (p / INFO).is_file()]
-    return tuple(sorted(found, key=lambda p: p.name, reverse=True))
+    return tuple(sorted(found, key=lambda p: (_started(p), p.name), reverse=True))
+
+
+_UNKNOWN = datetime.min.replace(tzinfo=UTC)
+
+
+def _started(folder: Path) -> datetime:
+    """When the run in a folder started: by its `run.json`, else by its name."""
+    with suppress(RunFolderError, ValueError):
+        started = datetime.fromisoformat(str(read_info(folder).get("created")))
+        return started if started.tzinfo else started.replace(tzinfo=UTC)
+    if _RUN.fullmatch(folder.name):
+        with suppress(ValueError):
+            return datetime.strptime(folder.name[:_SECOND], _NAMED_BY).replace(tzinfo=UTC)
+    return _UNKNOWN
+
+
+def start_time(reports: Path) -> datetime:
+    """The time at which a new run starts: now, and later than every run before."""
+    earlier = list_runs(reports)
+    now = datetime.now(UTC)
+    # The clock may have been set back since: `latest` still means the run that starts now.
+    return max(now, _started(earlier[0]) + timedelta(milliseconds=1)) if earlier else now
 
 
 def prepare_reports(reports: Path) -> Path:
@@ -118,7 +142,7 @@ def _new_name(folder: Path) -> str:
     # Runs begun in one second are numbered on, so that the newest is always the last by name; so
     # are those of an hour that the clock goes through twice.
     latest = max((p.name[:_SECOND] for p in folder.iterdir() if _RUN.fullmatch(p.name)), default="")
-    second = max(latest, datetime.now(UTC).strftime("%Y%m%dT%H%M%S"))
+    second = max(latest, datetime.now(UTC).strftime(_NAMED_BY))
     taken = [p.name[len(second) + 1 :] for p in folder.glob(f"{second}-*")]
     numbers = [int(t, 16) for t in taken if len(t) == 4 and t.isalnum() and _is_hex(t)]
     return f"{second}-{max(numbers) + 1 if numbers else secrets.randbelow(0x8000):04x}"

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 from importlib import metadata
 from itertools import takewhile
@@ -43,6 +43,7 @@ from memsim.runs.run_folder import (
     only_begun,
     prepare_reports,
     read_info,
+    start_time,
     unwritable,
     write_info,
 )
@@ -56,10 +57,10 @@ if TYPE_CHECKING:
 _PACKAGES = ("memsim", "chromadb", "litellm", "tiktoken", "wordllama")
 
 
-def provenance() -> dict[str, object]:
-    """Collect the time, the versions and the commit of a run."""
+def provenance(started: datetime) -> dict[str, object]:
+    """Collect the start time, the versions and the commit of a run."""
     return {
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "created": started.isoformat(timespec="milliseconds"),
         "versions": {"python": platform.python_version(), **dict(map(_version, _PACKAGES))},
         "platform": platform.system().lower(),
         **_commit(),
@@ -349,7 +350,7 @@ def open_run(
         command: the command line, for the report.
         among: `out` held a run before, and what else is in it, such as `checks.json`, stays.
     """
-    info = _describe(plan, command)
+    info = _describe(plan, command, start_time(reports))
     if out is not None:
         return _open_named(out, plan, info, among=among)
     folder = prepare_reports(reports)
@@ -409,7 +410,7 @@ def _open_named(
     return RunWriter(folder, plan, lock, known)
 
 
-def _describe(plan: CasePlan, command: tuple[str, ...]) -> dict[str, object]:
+def _describe(plan: CasePlan, command: tuple[str, ...], started: datetime) -> dict[str, object]:
     from memsim.suite.case_plan import identity
 
     cases = zip(plan.cases, plan.fingerprints, strict=True)
@@ -420,7 +421,7 @@ def _describe(plan: CasePlan, command: tuple[str, ...]) -> dict[str, object]:
         "exit": None,
         "verdict": "",
         "command": list(command),
-        **provenance(),
+        **provenance(started),
         "settings": asdict(plan.settings),
         **identity(plan.cases),
         "cases": {spec.key: fingerprint for spec, fingerprint in cases},

@@ -162,7 +162,9 @@ def test_the_newest_run_is_the_last_whatever_the_clock_says(
             return next(moments)
 
     monkeypatch.setattr("memsim.runs.run_folder.datetime", Wrong)
-    monkeypatch.setattr("memsim.runs.run_writer.provenance", dict)
+    monkeypatch.setattr(
+        "memsim.runs.run_writer.provenance", lambda started: {"created": started.isoformat()}
+    )
     made = []
     for _ in range(5):
         with open_run(plan(), tmp_path, resume=False) as writer:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from click.testing import Result
 
+from memsim.runs import load_run
+
 Run = Callable[..., Result]
 
 
@@ -29,6 +31,20 @@ def test_a_finished_run_is_shown_again(run: Run) -> None:
     assert again.exit_code == 0
     assert "is finished: it is shown again" in again.stderr
     assert first.stdout.splitlines()[3:12] == again.stdout.splitlines()[3:12]
+
+
+def test_latest_is_the_run_that_started_last(
+    run: Run, project: Path, runs: Callable[[], tuple[Path, ...]]
+) -> None:
+    """A folder with a name of one's own among the others is no newer than it is."""
+    run("-k", "no_memory")
+    run("-o", "reports/runs/ci", "-k", "no_memory")
+    named = [folder.name for folder in runs()]
+    run("-k", "mine")
+
+    assert named[0] == "ci"
+    assert [folder.name for folder in runs()][1:] == named
+    assert load_run("latest", project / "reports").folder.name != "ci"
 
 
 def test_another_plan_or_a_foreign_folder_is_refused(run: Run, project: Path) -> None:
