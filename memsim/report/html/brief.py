@@ -10,6 +10,7 @@ from memsim.report.html.cost_section import money_of
 from memsim.report.html.markup import Markup, Value, breakable, code, element, joined
 from memsim.report.html.page_content import PageContent, address, strategy_name
 from memsim.report.leak_board import LeakBoard, LeakCell, LeakRow
+from memsim.report.recommendation import Recommendation, recommend
 from memsim.report.run_summary import Board, BoardRow, MissedGroup
 from memsim.scoring.outcomes import REASONS, reason_name
 
@@ -23,14 +24,15 @@ def answers(subject: PageContent) -> Markup:
     if board is None or not rows:
         said = "No strategy was compared on a scenario in this run."
         return joined([_answers([("Which strategy?", [said]), _leaks(subject, "")])])
-    best = rows[0]
+    found = recommend(rows, subject.summary.leakage)
+    chosen = found.chosen
     return _answers(
         [
-            ("Which strategy?", _choice(board, rows)),
-            ("What does it forget?", _forgets(board, best)),
-            ("Why?", _why(subject, best)),
-            ("What does it cost?", _costs(subject, rows)),
-            _leaks(subject, best.strategy),
+            ("Which strategy?", _choice(board, rows, found)),
+            ("What does it forget?", _forgets(board, chosen)),
+            ("Why?", _why(subject, chosen)),
+            ("What does it cost?", _costs(subject, chosen, rows)),
+            _leaks(subject, chosen.strategy),
         ]
     )
 
@@ -45,9 +47,9 @@ def _line(said: str) -> Markup:
     return Markup(said) if whole else element("p", said)
 
 
-def _choice(board: Board, rows: Sequence[BoardRow]) -> Iterator[str]:
-    best = rows[0]
-    yield element("span", strategy_name(best.strategy), class_="pick")
+def _choice(board: Board, rows: Sequence[BoardRow], found: Recommendation) -> Iterator[str]:
+    best = found.chosen
+    yield joined([element("span", strategy_name(best.strategy), class_="pick"), " ", badge(found)])
     if best.recall.mean is None:
         yield "Its recall could not be scored."
         return
@@ -67,7 +69,16 @@ def _choice(board: Board, rows: Sequence[BoardRow]) -> Iterator[str]:
         yield _ladder(rows)
     if best.failed:
         yield element("strong", "It broke a bound: see what failed.", class_="bad")
-    yield _rivals(best, rows[1:])
+    yield _rivals(found, rows)
+
+
+def badge(found: Recommendation) -> Markup:
+    """Render what the recommended strategy leaks, to stand beside its name."""
+    if leaks := found.leaks_of(found.chosen):
+        return element("span", leaks, class_="stamp bad")
+    if found.chosen.leaks is None and not found.channels:
+        return element("span", "leaks not measured", class_="stamp warn")
+    return element("span", "no leak", class_="stamp good")
 
 
 def capital(said: str) -> str:
@@ -92,9 +103,9 @@ def _ladder(rows: Sequence[BoardRow]) -> Markup:
     return element("ol", *made, class_="ladder", aria_label="Recall, best first")
 
 
-def _rivals(best: BoardRow, rows: Sequence[BoardRow]) -> str:
-    others = [row for row in rows if row.recall.mean is not None]
-    text = _ties(best, others)
+def _rivals(found: Recommendation, rows: Sequence[BoardRow]) -> str:
+    others = [row for row in rows if row is not found.chosen and row.recall.mean is not None]
+    text = _ties(found, [row for row in others if not row.partial])
     if partial := [_in_part(row) for row in others if row.partial]:
         text += f" Scored only in part, and so ranked below: {', '.join(partial)}."
     if unscored := [row.strategy for row in rows if row.recall.mean is None]:
@@ -106,21 +117,17 @@ def _in_part(row: BoardRow) -> str:
     return f"{row.strategy} ({row.recall.n:,} of {row.answerable:,} probes)"
 
 
-def _ties(best: BoardRow, others: Sequence[BoardRow]) -> str:
+def _ties(found: Recommendation, others: Sequence[BoardRow]) -> str:
     if not others:
-        return "No other strategy was scored: there is nothing to choose between."
-    alike = [row for row in others if row.letter not in best.beats]
+        return "No other strategy was scored in full: there is nothing to choose between."
+    alike = [row for row in found.equals if row is not found.chosen]
     if not alike:
         rest = "the other strategy" if len(others) == 1 else f"all {len(others)} others"
         return f"It beats {rest} (paired by probe, Holm, p ≤ .05)."
     shown = ", ".join(f"{r.strategy} ({number_format.share(r.recall.mean)})" for r in alike[:3])
     more = f" and {len(alike) - 3} more" if len(alike) > 3 else ""
-    text = f"Not significantly different from {shown}{more} on this many probes."
-    cheap = min(alike, key=lambda r: r.context_mean or float("inf"))
-    if cheap.context_mean and best.context_mean and cheap.context_mean < 0.95 * best.context_mean:
-        tokens = number_format.tokens(cheap.context_mean)
-        text += f" {cheap.strategy} is cheaper: {tokens} tokens a turn."
-    return text
+    text = f"Recall is not significantly different from that of {shown}{more} on this many probes."
+    return f"{text} {found.reason}"
 
 
 def _forgets(board: Board, best: BoardRow) -> Iterator[str]:
@@ -171,8 +178,7 @@ def _group_of(subject: PageContent, row: BoardRow) -> MissedGroup | None:
     )
 
 
-def _costs(subject: PageContent, rows: Sequence[BoardRow]) -> Iterator[str]:
-    best = rows[0]
+def _costs(subject: PageContent, best: BoardRow, rows: Sequence[BoardRow]) -> Iterator[str]:
     mean, peak = number_format.tokens(best.context_mean), number_format.tokens(best.context_peak)
     yield joined([element("strong", f"{mean} tokens a turn"), f", {peak} at most."])
     if best.compactions is not None:
