@@ -11,7 +11,7 @@ import pytest
 from memsim.gate.comparison import ChangeWord, Comparison, MetricChange
 from memsim.report.layout import UNICODE
 from memsim.report.plots.baseline_change import WORDS, forest
-from memsim.report.plots.breakdown import heat_map
+from memsim.report.plots.breakdown import heat_map, leakage_matrix
 from memsim.report.plots.style import Picture, colour, lettering, styled
 from memsim.report.run_summary import BoardRow, Estimate, Matrix, Slice
 
@@ -95,3 +95,32 @@ def test_letters_on_white_are_dark_enough(name: str) -> None:
 
     assert lettering(ink) == ink
     assert (colour(name) == ink) == (name == "layered")
+
+
+@pytest.mark.parametrize(
+    ("cells", "caption"),
+    [
+        ({"safe": 0, "leak": 3}, "b leaks on 1 of 2 channels."),
+        ({"safe": 0, "n/a": 0}, "Nothing leaked on the 1 of 2 channels that could be measured."),
+        ({"n/a": 0, "leak": 0}, "Only channels that fail nothing leak: 1 of 2."),
+    ],
+)
+def test_a_channel_that_was_not_measured_is_not_called_safe(
+    cells: dict[str, int], caption: str
+) -> None:
+    """Nor is one that leaks and fails nothing."""
+    found = [
+        SimpleNamespace(verdict=verdict, breaches=breaches, leaks=breaches, eligible=0)
+        for verdict, breaches in cells.items()
+    ]
+    other = SimpleNamespace(verdict="n/a", breaches=0, leaks=0, eligible=0)
+    rows = [
+        SimpleNamespace(channel="L1", name="one", cells=tuple(found)),
+        SimpleNamespace(channel="L2", name="two", cells=(other, other)),
+    ]
+    board = SimpleNamespace(strategies=("a", "b"), rows=rows)
+    material: Any = SimpleNamespace(summary=SimpleNamespace(leakage=(board,)))
+    with styled():
+        picture = leakage_matrix(material)
+    assert picture is not None
+    assert caption == picture.caption

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
+from memsim.report.leak_board import LeakBoard
 from memsim.report.plots.style import HALF_PAGE, Picture, PlotMaterial, share
 from memsim.report.run_summary import Matrix
 
@@ -114,13 +117,19 @@ def leakage_matrix(material: PlotMaterial) -> Picture | None:
     axes.set_ylim(len(board.rows) - 0.5, -0.5)
     _bare(axes)
     most = max(leaking, key=lambda name: leaking[name])
-    caption = (
-        f"{most} leaks on {leaking[most]} of {len(board.rows)} channels."
-        if leaking[most]
-        else f"Nothing leaked on {len(board.rows)} channels."
-    )
+    rows = len(board.rows)
+    caption = f"{most} leaks on {leaking[most]} of {rows} channels."
+    if not leaking[most]:
+        measured = _channels_with(board, {"safe", "leak"})
+        caption = f"Nothing leaked on the {measured} of {rows} channels that could be measured."
+        if reported := _channels_with(board, {"leak"}):
+            caption = f"Only channels that fail nothing leak: {reported} of {rows}."
     axes.set_xlabel("pale: reported only; with ?: too little could be tried to say", fontsize=8)
     return Picture(name="leakage", title="Who sees what", caption=caption, figure=figure)
+
+
+def _channels_with(board: LeakBoard, verdicts: Collection[str]) -> int:
+    return sum(any(cell and cell.verdict in verdicts for cell in row.cells) for row in board.rows)
 
 
 def _matrix(material: PlotMaterial) -> Matrix | None:

@@ -219,10 +219,12 @@ def budget_sweep(material: PlotMaterial) -> Picture | None:
     axes.set_ylabel("recall")
     label_ends(axes, ends, gap=0.045)
     best = max(ends, key=lambda end: end[1])[2]
-    caption = (
-        f"{best} is within .02 of its best from {knees[best]} on;"
-        " a larger budget buys it next to nothing."
-    )
+    caption = f"{best} comes within .02 of its best only at the largest budget, {knees[best]}."
+    if knees[best] != show_budget(boards[-1].budget):
+        caption = (
+            f"{best} is within .02 of its best from {knees[best]} on;"
+            " a larger budget buys it next to nothing."
+        )
     return Picture(name="budget-sweep", title="What budget to buy", caption=caption, figure=figure)
 
 
@@ -235,10 +237,19 @@ def _front(rows: Sequence[BoardRow]) -> list[BoardRow]:
     return front
 
 
+NEAR = 0.02
+"""Recall that a larger budget may still add, and that counts as nothing."""
+
+
 def _knee(points: Iterable[tuple[int, float]]) -> int:
     known = list(points)
     best = max(y for _, y in known)
-    return next(x for x, y in known if y >= best - 0.02)
+    near = known[-1][0]
+    for x, y in reversed(known):
+        if y < best - NEAR:
+            break
+        near = x
+    return near
 
 
 def _cross(axes: Axes, row: BoardRow) -> None:
