@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from memsim.fast_dataclass import fast_init
 from memsim.message import Message, Text, ToolResult, paired
@@ -87,9 +87,8 @@ def content(tag: str, block: str) -> str | None:
     return unescaped(inner) if fenced(tag, unescaped(inner)) == block else None
 
 
-SectionName = Literal[
-    "system", "core", "summary", "recalled", "working", "window", "tools", "query"
-]
+SectionName = str
+"""The name of a section: one of `SECTIONS`, or a name of the strategy's own."""
 SECTIONS: tuple[SectionName, ...] = (
     "system",
     "core",
@@ -100,10 +99,34 @@ SECTIONS: tuple[SectionName, ...] = (
     "tools",
     "query",
 )
-"""Every section, in the order of tables and plots."""
+"""The sections that most memories have, in the order of tables and plots."""
+LONGEST_NAME = 40
+"""Characters that the name of a section may have."""
 
 TRIMMED_FIRST: tuple[SectionName, ...] = ("window", "recalled", "working", "summary", "tools")
-"""Sections that are cut if a context is over its budget: in this order, oldest message first."""
+"""Sections that are cut if a context is over its budget: in this order, oldest message first.
+
+Those with a name of the strategy's own follow, as they stand in the context.
+"""
+NEVER_TRIMMED = frozenset(SECTIONS) - frozenset(TRIMMED_FIRST)
+"""Sections that are never cut."""
+
+
+def in_order(names: Iterable[SectionName]) -> list[SectionName]:
+    """Sort names of sections: the known ones as in `SECTIONS`, then a strategy's own by name."""
+    found = set(names)
+    return [n for n in SECTIONS if n in found] + sorted(found.difference(SECTIONS))
+
+
+def wrong_name(name: object) -> str:
+    """Say what is wrong with the name of a section; empty if it may be used."""
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        return f"the name of a section is {name!r}: give it a word that can be printed"
+    if len(name) > LONGEST_NAME:
+        return f"the section {name[:LONGEST_NAME]!r}... has a name of {len(name)} characters"
+    if name == "absent":
+        return "a section is called 'absent', which means that a fact is in none: rename it"
+    return ""
 
 
 @fast_init
@@ -220,15 +243,17 @@ class ContextBuilder:
     def fit(self, context: Context, budget: int) -> tuple[Context, tuple[Message, ...]]:
         """Cut a context to a budget in tokens; return the context and the messages that were cut.
 
-        Whole messages are cut, oldest first, from the sections in `TRIMMED_FIRST`. `system`, `core`
-        and `query` stay, so the result can still be over the budget.
+        Whole messages are cut, oldest first, from the sections in `TRIMMED_FIRST`, then from those
+        with other names. `system`, `core` and `query` stay, so the result can still be over the
+        budget.
         """
         if context.tokens <= budget:
             return context, ()
         cut: list[Message] = []
         sections = list(context.sections)
         excess = context.tokens - budget
-        for layer in TRIMMED_FIRST:
+        own = (s.layer for s in sections if s.layer not in SECTIONS)
+        for layer in dict.fromkeys((*TRIMMED_FIRST, *own)):
             for place, section in enumerate(sections):
                 if section.layer == layer and excess > 0:
                     sections[place], gone = self._shorten(section, excess)

@@ -274,7 +274,10 @@ class Strategy(ABC):
         """Let another principal see something, or revoke that."""
 
     def surfaces(self, viewer: str | None = None) -> Iterable[Surface]:
-        """Every tier that holds text, as `viewer` may see it; None sees all."""
+        """Every tier that holds text, as `viewer` may see it; None sees all.
+
+        Without it, nobody can say where a fact is that left the context.
+        """
         return ()
 
     def locate(self, source: str, query: Query) -> Location | None:
@@ -303,6 +306,13 @@ class Strategy(ABC):
 
     def close(self) -> None:  # noqa: B027 - optional
         """Release files and connections."""
+
+
+def reports_stores(strategy: Strategy) -> bool:
+    """Whether a strategy tells what it holds outside of its contexts."""
+    kind = type(strategy)
+    own = kind.surfaces is not Strategy.surfaces or kind.locate is not Strategy.locate
+    return kind.inspectable and own
 
 
 class Memo:

@@ -27,8 +27,12 @@ if TYPE_CHECKING:
     from memsim.strategy import Event, Location
 
 Phase = Literal["write", "maintain", "search", "answer", "judge"]
-Presence = Literal["window", "summary", "recalled", "core", "working", "tools", "system", "absent"]
-"""The section that holds a fact in a context."""
+Presence = str
+"""The section that holds a fact in a context; `absent` if none does."""
+Inspection = Literal["stores", "context", "black-box"]
+"""How far one can look for evidence: `stores`: everywhere; `context`: only into contexts, because
+the strategy does not implement `surfaces`; `black-box`: the same, because it says that it cannot.
+"""
 ToolOutcome = Literal["done", "refused", "failed", "unknown", "skipped"]
 """The result of a tool call; `memsim.replay.tool_agent` explains each value."""
 
@@ -175,7 +179,7 @@ class ProbeTrace:
         context: what the model was sent, after trimming to the budget; None if the strategy failed.
         answer: the reader's answer; None if it failed.
         error: the failure in one line; empty for none.
-        inspectable: whether the strategy can report its content.
+        inspection: how far evidence was looked for; what lies beyond is unknown.
         superseded: earlier values of the facts in question.
         hidden: private facts that the asker may not see, planted before the question.
         corpus: number of original messages so far.
@@ -192,7 +196,7 @@ class ProbeTrace:
     answer: str | None
     error: str = ""
     overflow: int = 0
-    inspectable: bool = True
+    inspection: Inspection = "stores"
     evidence: tuple[EvidenceTrace, ...] = ()
     age: Age | None = None
     superseded: tuple[str, ...] = ()

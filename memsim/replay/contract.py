@@ -31,13 +31,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Container, Iterable
 
-from memsim.context import TRIMMED_FIRST, Context
+from memsim.context import NEVER_TRIMMED, SECTIONS, Context, wrong_name
 from memsim.errors import StrategyError
 from memsim.message import Message
 from memsim.scenario.script import Fact
 from memsim.strategy import Event, Query, Strategy
 
-_GIVES_WAY = frozenset(TRIMMED_FIRST)
 _WITH_SUMMARIES = frozenset({"summary", "window"})
 
 
@@ -98,6 +97,8 @@ class Watch:
     def check_context(self, context: Context, query: Query) -> None:
         """Check a context against the contract and the promises of the strategy's class."""
         for section in context.sections:
+            if section.layer not in SECTIONS and (wrong := wrong_name(section.layer)):
+                raise StrategyError(wrong)
             if section.tokens < 0:
                 raise StrategyError(f"the section {section.layer} has {section.tokens} tokens")
             # A summary of the middle of a conversation stands in its window.
@@ -196,10 +197,10 @@ def watch_fitted(shown: Context, fitted: Context, budget: int) -> None:
         if shown.tokens > budget:
             raise InvariantError("a context over its budget was sent as it is")
         return
-    if fitted.tokens > budget and any(s.layer in _GIVES_WAY for s in fitted.sections):
+    if fitted.tokens > budget and any(s.layer not in NEVER_TRIMMED for s in fitted.sections):
         raise InvariantError("a context was sent over its budget, and could have been cut")
-    kept = [s for s in fitted.sections if s.layer not in _GIVES_WAY]
-    if kept != [s for s in shown.sections if s.layer not in _GIVES_WAY and s.messages]:
+    kept = [s for s in fitted.sections if s.layer in NEVER_TRIMMED]
+    if kept != [s for s in shown.sections if s.layer in NEVER_TRIMMED and s.messages]:
         raise InvariantError("what is never cut was changed")
     there = {id(m) for s in shown.sections for m in s.messages}
     if not all(id(m) in there for s in fitted.sections for m in s.messages):

@@ -209,11 +209,12 @@ class MessageSearch:
     Args:
         values: message ids, each with the values that it states. Something that was made from a
             message holds it only if such a value stands in it; for a message without values its
-            provenance alone decides.
+            provenance alone decides. In a text without provenance the values alone decide.
     """
 
     def __init__(self, values: Mapping[str, tuple[str, ...]]) -> None:
         self._values = values
+        self._with_values = tuple(source for source, stated in values.items() if stated)
         self._sought: ValueSearch | None = None
         self._found: tuple[str, frozenset[str]] = ("", frozenset())
 
@@ -233,7 +234,9 @@ class MessageSearch:
         for source in message.quotes:
             if source in self._values and not _seen_verbatim(seen, source):
                 seen[source] = FactSighting(layer, verbatim=True)
-        for source in message.derived_from:
+        # A text that does not say what it was made from may be made from any of them.
+        unnamed = () if message.quotes or message.derived_from else self._with_values
+        for source in (*message.derived_from, *unnamed):
             if source in self._values and source not in seen and self._states(message, source):
                 # A part of a message holds the fact for certain only where its value is known.
                 own = bool(self._values[source]) and source in message.excerpts

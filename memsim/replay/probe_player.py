@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memsim.context import TRIMMED_FIRST
+from memsim.context import NEVER_TRIMMED
 from memsim.errors import MemsimError, StrategyError
 from memsim.message import MESSAGE_OVERHEAD, composed
 from memsim.models import Request
 from memsim.replay.contract import watch_asked, watch_sent
 from memsim.replay.tool_agent import AgentTask, question_message, results_text, shorten_text
-from memsim.strategy import Query
+from memsim.strategy import Query, reports_stores
 from memsim.trace import EvidenceTrace, ProbeTrace
 
 if TYPE_CHECKING:
     from memsim.context import Context, Section
     from memsim.replay.case_state import CaseState
     from memsim.scenario.script import Ask, Probe
-    from memsim.strategy import Location
-    from memsim.trace import Age
+    from memsim.strategy import Location, Strategy
+    from memsim.trace import Age, Inspection
 
     Evidence = tuple[tuple[str, str | None], ...]
 
@@ -122,7 +122,7 @@ class ProbePlayer:
     def _tool_section(self, text: str, context: Context, query: Query) -> Section:
         """Tool results, cut to the room that is left beside the sections that are never trimmed."""
         case = self._case
-        fixed = sum(s.tokens for s in context.sections if s.layer not in TRIMMED_FIRST)
+        fixed = sum(s.tokens for s in context.sections if s.layer in NEVER_TRIMMED)
         text = shorten_text(text, query.budget - fixed - MESSAGE_OVERHEAD, case.counter)
         if not text:
             return case.build.section("tools", ())
@@ -179,7 +179,7 @@ class ProbePlayer:
 
     def _locate(self, source: str, query: Query) -> Location | None:
         strategy = self._case.strategy
-        if not strategy.inspectable:
+        if not reports_stores(strategy):
             return None
         with self._case.calls["search"]:
             return strategy.locate(source, query)
@@ -199,7 +199,7 @@ class ProbePlayer:
             answer=result.answer,
             error=result.error,
             overflow=result.overflow,
-            inspectable=case.strategy.inspectable,
+            inspection=_inspection(case.strategy),
             evidence=result.evidence,
             age=age,
             superseded=case.facts.superseded(probe),
@@ -223,6 +223,12 @@ class _ProbeResult:
         self.evidence: tuple[EvidenceTrace, ...] = ()
         self.error = ""
         self.overflow = 0
+
+
+def _inspection(strategy: Strategy) -> Inspection:
+    if reports_stores(strategy):
+        return "stores"
+    return "context" if strategy.inspectable else "black-box"
 
 
 def question_text(probe: Probe) -> str:

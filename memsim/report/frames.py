@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
-from memsim.context import SECTIONS
+from memsim.context import SECTIONS, in_order
 from memsim.gate.score_sheet import scenario_of
 from memsim.leakage import LEAKAGE
 from memsim.runs import Run
@@ -40,11 +40,14 @@ class Frames:
     def turns(self) -> pd.DataFrame:
         """One row a turn in which something was sent.
 
-        Columns: those of the case, turn, sent (tokens), compactions, freed (tokens), answering,
-        maintaining, searching, cached (tokens), and `tokens.NAME` for each section.
+        Columns: those of the case, turn, sent (tokens of all contexts), largest (tokens of the
+        largest one), compactions, freed (tokens), answering, maintaining, searching, cached
+        (tokens), and `tokens.NAME` for each section of the largest context.
         """
-        rows = [_turn_row(case, line) for case, line in self._turn_lines()]
-        return pd.DataFrame(rows, columns=_TURN_COLUMNS)
+        lines = list(self._turn_lines())
+        names = in_order({*SECTIONS, *(name for _, line in lines for name in line["tokens"])})
+        rows = [_turn_row(case, line, names) for case, line in lines]
+        return pd.DataFrame(rows, columns=[*_TURN_COLUMNS, *(TOKENS + name for name in names)])
 
     @cached_property
     def facts(self) -> pd.DataFrame:
@@ -91,13 +94,13 @@ _TURN_COLUMNS = [
     *_CASE_COLUMNS,
     "turn",
     "sent",
+    "largest",
     "compactions",
     "freed",
     "answering",
     "maintaining",
     "searching",
     "cached",
-    *(TOKENS + name for name in SECTIONS),
 ]
 _FACT_COLUMNS = [*_CASE_COLUMNS, "fact", "turn", "compactions", "there"]
 
@@ -133,7 +136,9 @@ def _probe_row(case: CaseResult, line: Mapping[str, Any]) -> dict[str, object]:
     }
 
 
-def _turn_row(case: CaseResult, line: Mapping[str, Any]) -> dict[str, object]:
+def _turn_row(
+    case: CaseResult, line: Mapping[str, Any], sections: Sequence[str]
+) -> dict[str, object]:
     events = [e for e in line.get("events", ()) if e["kind"] == "compaction"]
     spent = dict.fromkeys(("answer", "maintain", "search", "write"), 0)
     for call in line.get("calls", ()):
@@ -142,13 +147,14 @@ def _turn_row(case: CaseResult, line: Mapping[str, Any]) -> dict[str, object]:
         **_of_case(case),
         "turn": line["turn"],
         "sent": line.get("sent", 0),
+        "largest": sum(line["tokens"].values()),
         "compactions": len(events),
         "freed": sum(max(0, (e.get("before") or 0) - (e.get("after") or 0)) for e in events),
         "answering": line.get("sent", 0),
         "maintaining": spent["maintain"] + spent["write"],
         "searching": spent["search"],
         "cached": line.get("cached", 0),
-        **{TOKENS + name: line["tokens"].get(name, 0) for name in SECTIONS},
+        **{TOKENS + name: line["tokens"].get(name, 0) for name in sections},
     }
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from memsim.report import number_format
 from memsim.report.layout import UNICODE, Marks, TextLine, Tone
 from memsim.scoring.probe_types import needs_every
+from memsim.scoring.trace_records import inspection_of
 
 # What an agent did with a memory's tools, as terminal lines and as a phrase.
 
@@ -287,7 +288,11 @@ def _said(piece: Line, first: Sequence[Any] | None, happened: _Happened) -> Stor
 
 
 def _place(presence: str) -> str:
-    return "not in the context" if presence == "absent" else f"in the {_SECTION[presence]}"
+    return "not in the context" if presence == "absent" else f"in the {_section(presence)}"
+
+
+def _section(name: str) -> str:
+    return _SECTION.get(name, f"section {name}")
 
 
 def _moved(
@@ -296,7 +301,7 @@ def _moved(
     turn, presence, cause = after
     details = next((_detail(e) for t, e in events if t == turn), "")
     if presence == "absent":
-        what = cause or f"left the {_SECTION[before[1]]}"
+        what = cause or f"left the {_section(before[1])}"
         how = details
     else:
         what = cause or "came back" if before[1] == "absent" else cause or "moved"
@@ -330,17 +335,27 @@ _SECTION = {
 }
 
 
+def _beyond(piece: Line, probe: Line) -> str:
+    """Tell of evidence that neither a context nor a store showed, as far as one could look."""
+    inspection = inspection_of(probe)
+    if inspection == "stores":
+        return "nowhere: not in the context, not stored"
+    if inspection == "black-box":
+        return "not in the context; the strategy cannot be looked into"
+    was_there = any(stop[1] != "absent" for stop in piece["path"])
+    left = "left the context" if was_there else "not in the context"
+    return f"{left}; this strategy does not report its stores (implement surfaces())"
+
+
 def _now(piece: Line, probe: Line) -> str:
     if piece["presence"] != "absent":
         form = "in its own words" if piece["verbatim"] else "in other words"
-        return f"in the {_SECTION[piece['presence']]}, {form}"
+        return f"in the {_section(piece['presence'])}, {form}"
     if piece["trimmed"]:
         return "was in the context and was cut to fit the budget"
     location = piece["location"]
     if location is None:
-        if not probe["inspectable"]:
-            return "not in the context; the strategy cannot be looked into"
-        return "nowhere: not in the context, not stored"
+        return _beyond(piece, probe)
     parts = [f"kept in the {location['tier']}, not in the context"]
     rank = "" if location["rank"] is None else f"rank {location['rank']}"
     detail = location["detail"] or ""

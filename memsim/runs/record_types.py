@@ -9,7 +9,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 from memsim.models import Task
 from memsim.scoring.outcomes import Outcome
-from memsim.trace import Phase, Presence, ToolOutcome
+from memsim.trace import Inspection, Phase, Presence, ToolOutcome
 
 
 class CallLine(TypedDict):
@@ -159,6 +159,7 @@ class ProbeLine(TypedDict):
     context: ContextSizes | None
     query_tokens: int
     inspectable: bool
+    inspection: NotRequired[Inspection]
     calls: list[CallLine]
     agent: NotRequired[list[RoundLine]]
     judge: NotRequired[list[Literal["right", "wrong", "unread"]]]

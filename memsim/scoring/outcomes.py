@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from memsim.trace import EvidenceTrace, ProbeTrace, TurnRecord
+    from memsim.trace import EvidenceTrace, Inspection, ProbeTrace, TurnRecord
 
 Whereabouts = Literal[
     "window",
@@ -17,15 +17,21 @@ Whereabouts = Literal[
     "tools",
     "summary",
     "recalled",
+    "other",
     "stored",
     "trimmed",
     "not-inspectable",
+    "unknown",
     "archived",
     "denied",
     "lost",
 ]
 WHEREABOUTS: tuple[Whereabouts, ...] = get_args(Whereabouts)
-"""Every place, best kept first; the worst kept of several pieces of evidence gives the word."""
+"""Every place, best kept first; the worst kept of several pieces of evidence gives the word.
+
+`other` is a section with a name of the strategy's own.
+"""
+_SECTIONS: frozenset[str] = frozenset(WHEREABOUTS[: WHEREABOUTS.index("other")])
 
 Reason = Literal[
     "not-written",
@@ -35,6 +41,7 @@ Reason = Literal[
     "retrieval-miss",
     "over-budget",
     "not-read",
+    "not-in-context",
     "not-inspectable",
 ]
 REASONS: Mapping[str, str] = {
@@ -45,6 +52,8 @@ REASONS: Mapping[str, str] = {
     "retrieval-miss": "it is stored, but was not brought up",
     "over-budget": "it was brought up, and cut to fit the budget",
     "not-read": "it stood in the context, and the model did not use it",
+    "not-in-context": "it was not in the context, and the strategy does not report its stores"
+    " (implement surfaces())",
     "not-inspectable": "the strategy does not show what it holds",
 }
 """What each reason for a miss means."""
@@ -66,20 +75,20 @@ EVICTIONS = frozenset(
 """Kinds of events after which a message is `evicted`."""
 
 
-def place_of(piece: EvidenceTrace, *, inspectable: bool) -> Whereabouts:
+def place_of(piece: EvidenceTrace, inspection: Inspection) -> Whereabouts:
     """Where one piece of evidence was at the question."""
     if piece.presence != "absent":
-        return piece.presence
+        return cast("Whereabouts", piece.presence) if piece.presence in _SECTIONS else "other"
     tier = None if piece.location is None else piece.location.tier
-    return place_outside(tier, trimmed=piece.trimmed, inspectable=inspectable)
+    return place_outside(tier, inspection, trimmed=piece.trimmed)
 
 
-def place_outside(tier: str | None, *, trimmed: bool, inspectable: bool) -> Whereabouts:
+def place_outside(tier: str | None, inspection: Inspection, *, trimmed: bool) -> Whereabouts:
     """Where evidence was that no context held; `tier` is where the strategy reports it."""
     if trimmed:
         return "trimmed"
-    if not inspectable:
-        return "not-inspectable"
+    if inspection != "stores":
+        return _NOT_LOOKED_AT[inspection]
     if tier is None or tier in _UNREACHABLE:
         return "lost"
     if tier == "denied":
@@ -87,10 +96,16 @@ def place_outside(tier: str | None, *, trimmed: bool, inspectable: bool) -> Wher
     return "archived" if tier in _ARCHIVED else "stored"
 
 
+_NOT_LOOKED_AT: dict[Inspection, Whereabouts] = {
+    "context": "unknown",
+    "black-box": "not-inspectable",
+}
+
+
 def whereabouts(trace: ProbeTrace) -> Whereabouts | None:
     """Where the probe's evidence was, by its worst piece; None without evidence."""
     piece = _worst(trace)
-    return place_of(piece, inspectable=trace.inspectable) if piece else None
+    return place_of(piece, trace.inspection) if piece else None
 
 
 def reason_of(
@@ -107,11 +122,13 @@ def reason_of(
     piece = _worst(trace)
     if piece is None:
         return None
-    place = place_of(piece, inspectable=trace.inspectable)
+    place = place_of(piece, trace.inspection)
     if place in _FIXED:
         return _FIXED[place]
     if place == "lost":
         return _how_lost(piece, discarded.get(piece.source, ""))
+    if place == "unknown":
+        return _why_unknown(piece, discarded.get(piece.source, ""), value_shown=value_shown)
     # Something made from the message is there, and what was asked for is not in it.
     if not piece.verbatim and value_shown is False:
         return "evicted"
@@ -129,21 +146,33 @@ _FIXED: dict[Whereabouts, Reason] = {
 
 def _worst(trace: ProbeTrace) -> EvidenceTrace | None:
     def badness(piece: EvidenceTrace) -> tuple[int, bool]:
-        place = place_of(piece, inspectable=trace.inspectable)
+        place = place_of(piece, trace.inspection)
         return WHEREABOUTS.index(place), not piece.verbatim
 
     return max(trace.evidence, key=badness, default=None)
 
 
 def _how_lost(piece: EvidenceTrace, event: str) -> Reason:
+    if logged := _logged(piece, event):
+        return logged
+    was_there = any(stop.presence != "absent" for stop in piece.path)
+    return "evicted" if was_there else "not-written"
+
+
+def _why_unknown(piece: EvidenceTrace, event: str, *, value_shown: bool | None) -> Reason:
+    # The answer itself may stand in a text that does not say what it was made from.
+    return "not-read" if value_shown else _logged(piece, event) or "not-in-context"
+
+
+def _logged(piece: EvidenceTrace, event: str) -> Reason | None:
+    """The reason that the strategy itself logged."""
     cause = piece.path[-1].cause if piece.path else ""
     for kind in (cause, event):
         if kind in PURGES:
             return "purged"
         if kind in EVICTIONS:
             return "evicted"
-    was_there = any(stop.presence != "absent" for stop in piece.path)
-    return "evicted" if was_there else "not-written"
+    return None
 
 
 def discards(turns: Iterable[TurnRecord], wanted: Iterable[str]) -> dict[str, str]:

@@ -29,8 +29,9 @@
      "query_tokens": 9, "inspectable": true, "calls": [...]}
 
 A turn's fields that are empty are left out; a probe's never are. A probe of a run with a judge has
-`"judge": ["right", "wrong", "unread"]` as well, its opinions one by one. A turn names its repeat
-when it is not the first.
+`"judge": ["right", "wrong", "unread"]` as well, its opinions one by one. A strategy that does not
+report its stores has `"inspectable": false` and `"inspection": "context"`; a black box has the
+first alone. A turn names its repeat when it is not the first.
 
 What an agent did with the memory's tools stands in a turn and in a probe::
 
@@ -52,7 +53,7 @@ from memsim.clock import stamp
 from memsim.scoring.votes import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from memsim.context import Context
     from memsim.scoring.probes import ProbeScore
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
         AgentRound,
         CallRecord,
         EvidenceTrace,
+        Inspection,
         ProbeTrace,
         ToolCallRecord,
         TurnRecord,
@@ -144,7 +146,7 @@ def record(
         "compactions": trace.compactions,
         "context": _context(trace.context, trace.overflow),
         "query_tokens": trace.query_tokens,
-        "inspectable": trace.inspectable,
+        **_inspection(trace),
         "calls": _calls((*trace.calls, *(ballot.calls if ballot else ()))),
         **agent_record(trace.agent),
     }
@@ -198,6 +200,18 @@ def _question(trace: ProbeTrace) -> Record:
         "superseded": list(trace.superseded),
         **_values(probe, "unanswerable", "tolerance", "choices", "excluded"),
     }
+
+
+def _inspection(trace: ProbeTrace) -> Record:
+    if trace.inspection == "context":
+        return {"inspectable": False, "inspection": trace.inspection}
+    return {"inspectable": trace.inspection == "stores"}
+
+
+def inspection_of(line: Mapping[str, Any]) -> Inspection:
+    """How far evidence was looked for, from a record of a probe."""
+    found: Inspection = line.get("inspection", "stores" if line["inspectable"] else "black-box")
+    return found
 
 
 def _evidence(piece: EvidenceTrace) -> Record:

@@ -53,7 +53,7 @@ class Diary(Strategy):
 
     def section(self, layer: str, messages: Sequence[Message]) -> Section:
         """A section with its tokens."""
-        return self.env.build.section(layer, messages)  # type: ignore[arg-type]
+        return self.env.build.section(layer, messages)
 
     def standing(self, query: Query) -> list[Message]:
         """The rules."""

@@ -88,6 +88,19 @@ def test_a_black_box_is_not_said_to_have_lost_it(probe_line: Make, turn_lines: l
     assert "the strategy cannot be looked into" in text
 
 
+def test_stores_that_are_not_reported_are_unknown(probe_line: Make, turn_lines: list[Line]) -> None:
+    """The fact is not said to be nowhere: the stores were never looked into."""
+    hidden = probe_line(inspectable=False, inspection="context")
+
+    gone = told(hidden, turn_lines)
+    never = told(evidence(hidden, path=[[3, "absent", ""]]), turn_lines)
+
+    unreported = "this strategy does not report its stores (implement surfaces())"
+    assert f"at the end  left the context; {unreported}" in gone
+    assert f"at the end  not in the context; {unreported}" in never
+    assert "nowhere" not in gone + never
+
+
 def test_moves_are_told_in_order(probe_line: Make, turn_lines: list[Line]) -> None:
     """From the window into the summary, and back by retrieval."""
     path = [

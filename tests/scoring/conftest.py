@@ -21,7 +21,7 @@ def context_of() -> Callable[..., Context]:
     """Makes a context from messages by section, ten tokens each."""
 
     def make(*, ranking: tuple[str, ...] = (), **sections: tuple[Message, ...]) -> Context:
-        layers: dict[SectionName, tuple[Message, ...]] = sections  # type: ignore[assignment]
+        layers: dict[SectionName, tuple[Message, ...]] = sections
         made = (
             Section(layer=layer, messages=messages, tokens=10 * len(messages))
             for layer, messages in layers.items()

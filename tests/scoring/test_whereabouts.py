@@ -59,15 +59,36 @@ def test_each_place_has_a_word_and_a_reason(
 
 def test_a_black_box_is_not_inspectable(trace_of: Make) -> None:
     """Never lost: nobody could look."""
-    trace = trace_of(evidence=(piece(),), inspectable=False)
+    trace = trace_of(evidence=(piece(),), inspection="black-box")
 
     assert whereabouts(trace) == "not-inspectable"
     assert reason_of(trace, {}, value_shown=None) == "not-inspectable"
 
 
+@pytest.mark.parametrize(
+    ("path", "event", "value_shown", "reason"),
+    [
+        ((), "", None, "not-in-context"),
+        (WAS_IN_WINDOW, "", False, "not-in-context"),
+        (WAS_IN_WINDOW, "", True, "not-read"),
+        (path_to("dropped"), "", False, "evicted"),
+        ((), "purged", None, "purged"),
+    ],
+)
+def test_stores_that_are_not_reported_are_unknown(
+    trace_of: Make, path: tuple[Stop, ...], event: str, value_shown: bool | None, reason: str
+) -> None:
+    """Neither lost nor never written: only what the strategy logged is known."""
+    trace = trace_of(evidence=(piece(path=path),), inspection="context")
+    discarded = {"m1": event} if event else {}
+
+    assert whereabouts(trace) == "unknown"
+    assert reason == reason_of(trace, discarded, value_shown=value_shown)
+
+
 def test_what_is_in_the_context_of_a_black_box_is_seen(trace_of: Make) -> None:
     """The context itself can always be looked into."""
-    assert whereabouts(trace_of(evidence=(IN_WINDOW,), inspectable=False)) == "window"
+    assert whereabouts(trace_of(evidence=(IN_WINDOW,), inspection="black-box")) == "window"
 
 
 @pytest.mark.parametrize(
@@ -113,8 +134,8 @@ def test_every_word_is_listed() -> None:
     """The list is what tables and plots go by."""
     presences = ("window", "summary", "recalled", "core", "working", "tools", "system")
     for presence in presences:
-        assert place_of(piece(presence=presence), inspectable=True) in WHEREABOUTS
-    assert len(WHEREABOUTS) == len(set(WHEREABOUTS)) == 13
+        assert place_of(piece(presence=presence), "stores") in WHEREABOUTS
+    assert len(WHEREABOUTS) == len(set(WHEREABOUTS)) == 15
 
 
 def test_discards_keep_the_last_event_of_what_is_asked_for(

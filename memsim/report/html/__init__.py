@@ -14,7 +14,8 @@ may rely on them:
                 the page's custom properties, which change with light and dark:
                 --paper --panel --ink --soft (secondary text) --line --accent --good --bad --warn,
                 and for the sections of a context --s-system --s-core --s-summary --s-recalled
-                --s-working --s-window --s-tools --s-query. Fonts: --sans, --mono.
+                --s-working --s-window --s-tools --s-query, and --s-own0 to --s-own5 for others.
+                Fonts: --sans, --mono.
                 Nothing may make the page wider than 360 px: wide things scroll inside
                 <div class="scroll" tabindex="0" role="region" aria-label="...">.
                 On paper (@media print) controls are hidden with the class "screen".
@@ -29,6 +30,8 @@ may rely on them:
                     Page.hash()             Map of the address's hash: #case=...&turn=12.
                     Page.link(parts)        such a hash from an object, encoded.
                     Page.onhash(f)          f(map) now and whenever the hash changes.
+                    Page.sections           the sections that most memories have, in order.
+                    Page.tone(section)      its class, behind s-: its name, or own0 to own5.
                     await Page.replay(key)  the page that replays a case, by the fragment's data
                                             `reels`: "" for this one, null where there is none.
     links       #case=<case key>&turn=<n> opens the viewer at that turn of that case, the keys and

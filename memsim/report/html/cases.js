@@ -168,12 +168,12 @@
     const bar = E("div", { class: "bar", role: "img",
       "aria-label": parts.map(([name, tokens]) => `${name} ${tokens} tokens`).join(", ") });
     for (const [name, tokens] of parts) {
-      const piece = E("span", { class: `s-${name}`, title: `${name} ${tokens}` });
+      const piece = E("span", { class: `s-${Page.tone(name)}`, title: `${name} ${tokens}` });
       piece.style.flexGrow = tokens;
       bar.append(piece);
     }
     const legend = parts.map(([name, tokens]) => E("span", { class: "key" },
-      E("span", { class: `chip s-${name}` }), `${name} ${tokens}`));
+      E("span", { class: `chip s-${Page.tone(name)}` }), `${name} ${tokens}`));
     return [
       E("p", {}, probe.context, probe.sent == null ? "" : `: ${probe.sent} of ${probe.budget} tokens`),
       ...(parts.length ? [bar, E("p", { class: "keys" }, ...legend)] : []),

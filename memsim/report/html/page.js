@@ -2,6 +2,16 @@
 // What every part of the page uses: elements, packed data, links within the page, sorting, theme.
 const Page = (() => {
   const unpacked = new Map();
+  const sections = ["system", "core", "summary", "recalled", "working", "window", "tools", "query"];
+  const OWN_TONES = 6;
+  const own = [];
+
+  // The tone of a section; one with a name of its own gets the next free of six.
+  function tone(section) {
+    if (sections.includes(section)) return section;
+    if (!own.includes(section)) own.push(section);
+    return `own${own.indexOf(section) % OWN_TONES}`;
+  }
 
   function element(tag, attributes = {}, ...children) {
     const made = document.createElement(tag);
@@ -64,7 +74,7 @@ const Page = (() => {
     return Object.hasOwn(index.beside, scenario) ? index.beside[scenario] : null;
   }
 
-  return { element, data, hash, link, onhash, replay };
+  return { element, data, hash, link, onhash, replay, sections, tone };
 })();
 
 // Tables: a button in each head sorts by its column; numbers such as .87, 1.4k and $0.12 by size.

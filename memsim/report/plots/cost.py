@@ -8,18 +8,20 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from memsim.config import show_budget
-from memsim.context import SECTIONS
+from memsim.context import in_order
 from memsim.report.frames import TOKENS
 from memsim.report.plots.style import (
     FAINT,
     HALF_PAGE,
-    SECTION_COLOURS,
     Picture,
     colour,
     lettering,
+    section_colours,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
     from matplotlib.axes import Axes
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 MOST_PANELS = 8
 COLUMNS = 2
+LEGEND_COLUMNS = 8
 PHASES = {
     "answering": ("answering", "#0072b2"),
     "maintaining": ("summaries and facts", "#d55e00"),
@@ -47,13 +50,14 @@ def context_over_time(material: PlotMaterial) -> Picture | None:
     rows = -(-len(names) // COLUMNS)
     figure = Figure(figsize=(HALF_PAGE[0] * 1.15, 1.45 * rows + 0.8))
     grid = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False)
-    used: set[str] = set()
+    used = in_order(name for name in _sections(turns) if turns[TOKENS + name].any())
+    colours = section_colours(used)
     board = material.board
     budget = board.budget if board else 0
     counts: dict[str, int] = {}
     for axes, name in zip(grid.flat, names, strict=False):
         mine = turns[turns["strategy"] == name].sort_values("turn")
-        used |= _stack(axes, mine)
+        _stack(axes, mine, colours)
         ticks = mine.loc[mine["compactions"] > 0, "turn"]
         counts[name] = int(mine["compactions"].sum())
         axes.plot(
@@ -68,21 +72,20 @@ def context_over_time(material: PlotMaterial) -> Picture | None:
         axes.set_visible(False)
     for axes in grid[-1]:
         axes.set_xlabel("turn")
-    figure.supylabel("tokens sent", fontsize=9)
-    shown = [name for name in SECTIONS if name in used]
+    figure.supylabel("tokens of the turn's largest context", fontsize=9)
     figure.legend(
-        handles=[_patch(SECTION_COLOURS[name]) for name in shown],
-        labels=shown,
+        handles=[_patch(ink) for ink in colours.values()],
+        labels=list(colours),
         loc="outside upper left",
-        ncols=len(shown),
+        ncols=min(len(colours), LEGEND_COLUMNS),
         fontsize=7.5,
         handlelength=1,
     )
     most = max(counts, key=lambda name: counts[name])
-    peak = int(turns["sent"].max())
+    peak = int(turns["largest"].max())
     caption = (
-        f"In {_name(scenario)}, no context was larger than {peak:,} of {budget:,} tokens"
-        f" ({show_budget(budget)}, dashed)."
+        f"In {_name(scenario)}, the largest context had {peak:,} tokens;"
+        f" the budget is {budget:,} ({show_budget(budget)}, dashed)."
     )
     if counts[most]:
         caption += f" {most} compacted {counts[most]:,} times (ticks)."
@@ -151,17 +154,20 @@ def _telling(turns: pd.DataFrame) -> str:
     return str(by.sort_values(["c", "t"]).index[-1])
 
 
-def _stack(axes: Axes, turns: pd.DataFrame) -> set[str]:
-    names = [n for n in SECTIONS if turns[TOKENS + n].any()]
+def _sections(turns: pd.DataFrame) -> list[str]:
+    return [c.removeprefix(TOKENS) for c in turns.columns if c.startswith(TOKENS)]
+
+
+def _stack(axes: Axes, turns: pd.DataFrame, colours: Mapping[str, str]) -> None:
+    names = [n for n in colours if turns[TOKENS + n].any()]
     if names:
         axes.stackplot(
             turns["turn"],
             *(turns[TOKENS + n] for n in names),
-            colors=[SECTION_COLOURS[n] for n in names],
+            colors=[colours[n] for n in names],
             linewidth=0,
             step="post",
         )
-    return set(names)
 
 
 def _patch(ink: str) -> object:

@@ -13,6 +13,7 @@ from memsim.report.plots.style import (
     BEHIND,
     FAINT,
     HALF_PAGE,
+    PALE_PLACES,
     PLACE_COLOURS,
     Picture,
     colour,
@@ -25,15 +26,17 @@ from memsim.report.plots.style import (
 from memsim.stats.interval import wilson
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
     from memsim.report.plots.style import PlotMaterial
+    from memsim.scoring.outcomes import Whereabouts
 
 AGES = (0, 5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10**9)
 """Ages in turns at which the next group begins."""
 LEAST = 8
 """Fewest probes for a point of the curve."""
-PLACES = {
+PLACES: dict[Whereabouts, str] = {
     "window": "in the window",
     "working": "in the window",
     "core": "in the window",
@@ -41,12 +44,16 @@ PLACES = {
     "tools": "stored and found",
     "summary": "in a summary",
     "recalled": "stored and found",
+    "other": "in another section",
     "stored": "stored and missed",
     "archived": "stored and missed",
     "denied": "stored and missed",
-    "trimmed": "lost",
+    "trimmed": "cut to fit",
+    "unknown": "unknown",
+    "not-inspectable": "unknown",
     "lost": "lost",
 }
+"""What the chart calls each of the whereabouts."""
 SHOWN_COMPACTIONS = 40
 CROWD, COLUMNS, LETTERS = 5, 4, 24
 """Curves that are drawn into one picture with their bands; panels beside each other beyond that,
@@ -58,11 +65,13 @@ class Curve:
     """Recall of a strategy by the age of what is asked for.
 
     Attributes:
+        oldest: the number of its last group of `AGES`.
         ages: medians of the groups, in turns, from 1 on.
         recall, low, high: of each group, with its 95 % interval.
     """
 
     name: str
+    oldest: int
     ages: Sequence[float]
     recall: Sequence[float]
     low: Sequence[float]
@@ -75,7 +84,8 @@ def forgetting_curve(material: PlotMaterial) -> Picture | None:
     if not curves:
         return None
     figure = _panels(curves) if len(curves) > CROWD else _together(curves, material.strategies)
-    keeps = max(curves, key=lambda curve: curve.recall[-1])
+    oldest = max(curve.oldest for curve in curves)
+    keeps = max((c for c in curves if c.oldest == oldest), key=lambda curve: curve.recall[-1])
     caption = (
         f"{keeps.name} keeps most of what is old: {share(keeps.recall[0])} of the newest facts and"
         f" {share(keeps.recall[-1])} of those about {round(keeps.ages[-1] - 1):,} turns old."
@@ -94,16 +104,17 @@ def _curves(material: PlotMaterial) -> Iterator[Curve]:
     for name in material.strategies:
         mine = probes[probes["strategy"] == name]
         points = []
-        for _, found in mine.groupby(group.loc[mine.index]):
+        oldest = 0
+        for number, found in mine.groupby(group.loc[mine.index]):
             if len(found) < LEAST:
                 continue
-            right, n = int(found["recall"].sum()), len(found)
+            right, n, oldest = int(found["recall"].sum()), len(found), int(number)
             bounds = wilson(right, n)
             low, high = (bounds.low, bounds.high) if bounds else (right / n, right / n)
             points.append((float(found["age"].astype(float).median()) + 1, right / n, low, high))
         if len(points) > 1:
             ages, recall, lows, highs = zip(*points, strict=True)
-            yield Curve(name=name, ages=ages, recall=recall, low=lows, high=highs)
+            yield Curve(name=name, oldest=oldest, ages=ages, recall=recall, low=lows, high=highs)
 
 
 def _together(curves: Sequence[Curve], names: Sequence[str]) -> Figure:
@@ -151,11 +162,10 @@ def whereabouts(material: PlotMaterial) -> Picture | None:
 
     probes = material.of_board(material.frames.probes)
     probes = probes[(probes["whereabouts"] != "") & (probes["control"] == "")]
-    known = probes[probes["whereabouts"].isin(list(PLACES))]
-    if known.empty:
+    if probes.empty:
         return None
-    places = known["whereabouts"].map(PLACES)
-    table = pd.crosstab(known["strategy"], places, normalize="index")
+    places = probes["whereabouts"].map(PLACES).fillna("unknown")
+    table = pd.crosstab(probes["strategy"], places, normalize="index")
     table = table.reindex(index=list(reversed(material.strategies))).fillna(0.0)
     figure = Figure(figsize=(HALF_PAGE[0], 0.9 + 0.34 * len(table)))
     axes = figure.subplots()
@@ -172,7 +182,7 @@ def whereabouts(material: PlotMaterial) -> Picture | None:
                     ha="center",
                     va="center",
                     fontsize=7.5,
-                    color="black" if place in {"lost", "stored and missed"} else "white",
+                    color="black" if place in PALE_PLACES else "white",
                 )
         left = left + width
     for row, total in enumerate(left):
@@ -185,23 +195,30 @@ def whereabouts(material: PlotMaterial) -> Picture | None:
     figure.legend(
         *axes.get_legend_handles_labels(),
         loc="outside upper left",
-        ncols=5,
+        ncols=4,
         fontsize=7.5,
         handlelength=1,
         columnspacing=1.2,
     )
-    lost = table["lost"] if "lost" in table else left * 0
-    missed = table["stored and missed"] if "stored and missed" in table else left * 0
-    parts = []
-    if lost.max() > 0:
-        parts.append(f"{lost.idxmax()} lost {share(float(lost.max()))} of the evidence for good")
-    if missed.max() > 0:
-        worst, part = missed.idxmax(), share(float(missed.max()))
-        parts.append(f"{worst} had {part} in store and did not bring it up")
-    caption = "; ".join(parts) or "All strategies had all of the evidence at hand"
+    caption = "; ".join(_worst_places(table)) or "All strategies had all of the evidence at hand"
     return Picture(
         name="whereabouts", title="Where the evidence was", caption=f"{caption}.", figure=figure
     )
+
+
+_SAID = {
+    "lost": "{strategy} lost {part} of the evidence for good",
+    "stored and missed": "{strategy} had {part} in store and did not bring it up",
+    "cut to fit": "{strategy} had {part} in a context that was cut to fit the budget",
+    "unknown": "{strategy} does not show where {part} of the evidence is",
+}
+
+
+def _worst_places(table: pd.DataFrame) -> Iterator[str]:
+    """Name, for each way to miss evidence, the strategy with the largest share."""
+    for place, said in _SAID.items():
+        if place in table and (part := float(table[place].max())) > 0:
+            yield said.format(strategy=table[place].idxmax(), part=share(part))
 
 
 def survival(material: PlotMaterial) -> Picture | None:
@@ -214,7 +231,8 @@ def survival(material: PlotMaterial) -> Picture | None:
     figure = Figure(figsize=HALF_PAGE)
     axes = figure.subplots()
     styles = dashes(material.strategies)
-    ends, second = [], {}
+    ends = []
+    left: dict[int, dict[str, float]] = {1: {}, 2: {}}
     for name in material.strategies:
         mine = facts[facts["strategy"] == name]
         if not (mine["compactions"] > 0).any():
@@ -223,16 +241,18 @@ def survival(material: PlotMaterial) -> Picture | None:
         ink = colour(name)
         axes.step(curve.index, curve.to_numpy(), where="post", color=ink, linestyle=styles[name])
         ends.append((float(curve.index[-1]), float(curve.iloc[-1]), name, ink))
-        after = curve[curve.index <= 2]
-        second[name] = float(after.iloc[-1])
+        for count, found in left.items():
+            if count in curve.index:
+                found[name] = float(curve.loc[count])
     axes.set_ylim(-0.03, 1.05)
     axes.set_xlabel("compactions since the fact was said")
     axes.set_ylabel("facts still in the context")
     label_ends(axes, ends, gap=0.05)
-    worst, best = min(second, key=second.__getitem__), max(second, key=second.__getitem__)
+    ordinal, shown = ("second", left[2]) if left[2] else ("first", left[1])
+    worst, best = min(shown, key=shown.__getitem__), max(shown, key=shown.__getitem__)
     caption = (
-        f"After the second compaction {worst} still shows {share(second[worst])} of the facts"
-        f" that it was told{f', {best} {share(second[best])}' if best != worst else ''}."
+        f"After the {ordinal} compaction {worst} still shows {share(shown[worst])} of the facts"
+        f" that it was told{f', {best} {share(shown[best])}' if best != worst else ''}."
     )
     return Picture(
         name="survival", title="Survival over compactions", caption=caption, figure=figure

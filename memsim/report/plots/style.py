@@ -7,9 +7,12 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+
+from memsim.context import in_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,13 +106,20 @@ SECTION_COLOURS = {
     "tools": "#cc79a7",
     "query": "#999999",
 }
+OWN_SECTION_COLOURS = ("#882255", "#117733", "#e69f00", "#44aa99", "#661100", "#6699cc")
+"""Colours of sections with names of the strategies' own, by their order."""
 PLACE_COLOURS = {
     "in the window": "#0072b2",
     "in a summary": "#d55e00",
     "stored and found": "#009e73",
+    "in another section": "#88ccee",
     "stored and missed": "#e69f00",
+    "cut to fit": "#aa4499",
+    "unknown": "#d9cdee",
     "lost": "#b8b8b8",
 }
+PALE_PLACES = frozenset({"in another section", "stored and missed", "unknown", "lost"})
+"""Places whose colour takes dark letters."""
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 
 _SETTINGS: Any = {
@@ -174,6 +184,14 @@ def colour(strategy: str) -> str:
     digest = int.from_bytes(hashlib.sha256(strategy.encode()).digest()[:4], "big")
     base = _KNOWN.index(name) if name in _KNOWN else digest
     return _COLOURS[base % len(_COLOURS)]
+
+
+def section_colours(names: Iterable[str]) -> dict[str, str]:
+    """Choose the colour of each section, in the order in which they are drawn."""
+    ordered = in_order(names)
+    own = [name for name in ordered if name not in SECTION_COLOURS]
+    extra = dict(zip(own, cycle(OWN_SECTION_COLOURS), strict=False))
+    return {name: SECTION_COLOURS.get(name) or extra[name] for name in ordered}
 
 
 def lettering(ink: str) -> str:

@@ -27,15 +27,16 @@ function columns(seen) {
 
 function tokenChart(seen, top) {
   const count = seen.turns.length;
+  const sections = sectionsOf([seen]);
   const bars = [];
   for (const column of columns(seen)) {
     let from = 0;
-    for (const layer of LAYERS) {
+    for (const layer of sections) {
       const tokens = column.turn.tokens.get(layer) ?? 0;
       if (!tokens) continue;
       const y = 100 - (100 * (from + tokens)) / top;
       const size = { x: column.at, y, width: column.wide, height: (100 * tokens) / top };
-      bars.push(shape("rect", { ...size, class: `viewer-s-${layer}` }));
+      bars.push(shape("rect", { ...size, class: `viewer-s-${Page.tone(layer)}` }));
       from += tokens;
     }
   }
@@ -90,7 +91,7 @@ function questionChart(seen) {
   return canvas(seen.turns.length, 12, label, ...marks);
 }
 
-const HEIGHT = { found: 7, missed: 5, archived: 5, denied: 5, cut: 5, closed: 3, unseen: 2, lost: 2 };
+const HEIGHT = { found: 7, missed: 5, archived: 5, denied: 5, cut: 5, closed: 3, unknown: 3, unseen: 2, lost: 2 };
 
 function wayChart(seen, way) {
   const bars = [];
@@ -102,8 +103,8 @@ function wayChart(seen, way) {
     if (from >= seen.turns.length) return;
     const height = HEIGHT[state] ?? 10;
     const size = { x: from, y: (10 - height) / 2, width: Math.max(to - from, 0.5), height };
-    bars.push(shape("rect", { ...size, class: `viewer-w-${state}` }));
-    told.push(`${STATES[state]} from turn ${turn}`);
+    bars.push(shape("rect", { ...size, class: `viewer-w-${stateTone(state)}` }));
+    told.push(`${stateText(state)} from turn ${turn}`);
   });
   return canvas(seen.turns.length, 10, `${way.name}: ${told.join(", ")}`, ...bars);
 }
@@ -156,7 +157,7 @@ function drawTracks(into, shown, go) {
 }
 
 function drawLegend(into, shown) {
-  const layers = LAYERS.filter((layer) => shown.some((seen) => seen.turns.some((turn) => turn.tokens.get(layer))));
+  const layers = sectionsOf(shown).filter((layer) => shown.some((seen) => seen.turns.some((turn) => turn.tokens.get(layer))));
   const states = Object.keys(STATES).filter((state) => !LAYERS.includes(state)
     && shown.some((seen) => seen.ways.some((way) => way.stops.some((stop) => stop[1] === state))));
   const events = {
@@ -165,7 +166,7 @@ function drawLegend(into, shown) {
   const logged = new Set(shown.flatMap((seen) => seen.turns.flatMap((turn) => turn.events.map((event) => eventKind(event.kind)))));
   const item = (css, text) => Page.element("li", {}, Page.element("i", { class: css }), text);
   into.replaceChildren(
-    ...layers.map((layer) => item(`viewer-s-${layer}`, layer)),
+    ...layers.map((layer) => item(`viewer-s-${Page.tone(layer)}`, layer)),
     ...states.map((state) => item(`viewer-w-${state}`, STATES[state])),
     ...Object.keys(events).filter((kind) => logged.has(kind)).map((kind) => item(`viewer-e-${kind}`, events[kind])),
   );

@@ -9,31 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
+from memsim.context import SECTIONS
 from memsim.report.viewer.playback import Playback, PlaybackFrame, PlaybackMessage
 from memsim.scoring.outcomes import PASSED, PURGES, UNMEASURED, place_outside
+from memsim.scoring.trace_records import inspection_of
+from memsim.trace import Inspection
 
 Line = Mapping[str, Any]
-State = Literal[
-    "window",
-    "summary",
-    "recalled",
-    "core",
-    "working",
-    "tools",
-    "system",
-    "found",
-    "missed",
-    "archived",
-    "denied",
-    "cut",
-    "closed",
-    "unseen",
-    "lost",
-]
-"""A section of the context; or, in no context: stored and found when asked, stored and missed,
-archived, denied, cut to fit the budget, in a black box, not asked for, lost."""
+State = str
+"""`window`, `summary`, `recalled`, `core`, `working`, `tools`, `system`, `section:NAME`; or
+`found`, `missed`, `archived`, `denied`, `cut`, `closed`, `unknown`, `unseen`, `lost`.
+
+A section of the context; or, in no context: stored and found when asked, stored and missed,
+archived, denied, cut to fit the budget, in a black box, in stores that the strategy does not
+report, not asked for, lost.
+"""
 
 _GONE = PURGES - {"archived"}
 _STATES: Mapping[str, State] = {"trimmed": "cut", "not-inspectable": "closed", "stored": "missed"}
@@ -54,14 +46,18 @@ class FactPath:
         return sum(1 for stop in self.stops if stop[0] <= turn) - 1
 
 
-def place_of(piece: Line, *, inspectable: bool) -> State:
+def place_of(piece: Line, inspection: Inspection) -> State:
     """Where a piece of evidence was when its question was put."""
-    found: Any = piece["presence"]
-    if found == "absent":
-        tier = piece["location"] and piece["location"]["tier"]
-        found = place_outside(tier, trimmed=piece["trimmed"], inspectable=inspectable)
-    state: State = _STATES.get(found, found)
-    return state
+    if piece["presence"] != "absent":
+        return _in_section(piece["presence"])
+    tier = piece["location"] and piece["location"]["tier"]
+    found = place_outside(tier, inspection, trimmed=piece["trimmed"])
+    return _STATES.get(found, found)
+
+
+def _in_section(name: str) -> State:
+    # A strategy may call a section by any name, also by that of another state.
+    return name if name in SECTIONS else f"section:{name}"
 
 
 def fact_paths(
@@ -82,7 +78,7 @@ def fact_paths(
             if name not in found:
                 way = FactPath(name=name, source=piece["source"], stops=[(piece["turn"], "unseen")])
                 found[name] = way
-            state = place_of(piece, inspectable=probe["inspectable"])
+            state = place_of(piece, inspection_of(probe))
             asked.setdefault(name, []).append((probe["turn"], state))
     put_away = _put_away(turns)
     for name, way in found.items():
@@ -101,7 +97,9 @@ def _planted(turns: Sequence[Line], probes: Sequence[Line]) -> list[FactPath]:
     for line in turns:
         for name, presence in line.get("moved", {}).items():
             way = found.setdefault(name, FactPath(name=name, source=""))
-            way.stops.append((line["turn"], "unseen" if presence == "absent" else presence))
+            way.stops.append(
+                (line["turn"], "unseen" if presence == "absent" else _in_section(presence))
+            )
     return [way for way in found.values() if way.stops]
 
 
@@ -159,7 +157,7 @@ def _absence(
     return told or [(start, "unseen")]
 
 
-_OUTSIDE = frozenset({"missed", "archived", "denied", "cut", "closed", "lost"})
+_OUTSIDE = frozenset({"missed", "archived", "denied", "cut", "closed", "unknown", "lost"})
 
 
 def lost_at(probe: Line, by_name: Mapping[str, FactPath]) -> int | None:
@@ -225,8 +223,7 @@ class Sightings:
             for number in part.messages:
                 for source in _held(playback.messages[number], playback):
                     if source in self._ways:
-                        layer: Any = part.layer
-                        found.setdefault(source, layer)
+                        found.setdefault(source, _in_section(part.layer))
         return found
 
 

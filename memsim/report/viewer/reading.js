@@ -1,12 +1,33 @@
 // A case from its data: every message, every context, every fact, by number and by turn.
-const LAYERS = ["system", "core", "summary", "recalled", "working", "window", "tools", "query"];
+const LAYERS = Page.sections;
 const STATES = {
   window: "in the window", summary: "in a summary", recalled: "recalled", core: "in core memory",
   working: "in working memory", tools: "found by a tool", system: "in the system part",
   found: "stored, and found when asked", missed: "stored, and missed when asked",
   archived: "archived", denied: "denied", cut: "cut to fit the budget",
-  closed: "in a black box", unseen: "in no context, not asked for", lost: "lost",
+  closed: "in a black box", unknown: "in no context; the strategy does not report its stores",
+  unseen: "in no context, not asked for", lost: "lost",
 };
+
+const SECTION = "section:";
+
+function isSection(state) {
+  return LAYERS.includes(state) || state.startsWith(SECTION);
+}
+
+function stateTone(state) {
+  return state.startsWith(SECTION) ? Page.tone(state.slice(SECTION.length)) : state;
+}
+
+function stateText(state) {
+  return state.startsWith(SECTION) ? `in the section ${state.slice(SECTION.length)}` : STATES[state];
+}
+
+// The sections of some cases, the known ones first.
+function sectionsOf(shown) {
+  const names = new Set(shown.flatMap((seen) => seen.turns.flatMap((turn) => [...turn.tokens.keys()])));
+  return [...LAYERS, ...[...names].filter((name) => !LAYERS.includes(name)).sort()];
+}
 
 function readCase(entry, script, reel) {
   const made = readMade(reel.made);

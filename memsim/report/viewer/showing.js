@@ -93,7 +93,7 @@ function sectionBox(seen, part, before, wanted, since) {
     lost.length > STRUCK ? Page.element("li", {}, `and ${plural(lost.length - STRUCK, "more line")}`) : null) : null;
   const head = Page.element("summary", {}, Page.element("b", {}, part.layer),
     ` ${plural(part.tokens, "token")} · ${plural(part.messages.length, "message")}`);
-  return Page.element("details", { class: `viewer-section viewer-l-${part.layer}`, open: true }, head, left, struck, list);
+  return Page.element("details", { class: `viewer-section viewer-l-${Page.tone(part.layer)}`, open: true }, head, left, struck, list);
 }
 
 function tokenBar(seen, sent) {
@@ -101,7 +101,7 @@ function tokenBar(seen, sent) {
   const most = Math.max(total, seen.entry.budget);
   let from = 0;
   const bars = sent.map((part) => {
-    const bar = shape("rect", { x: (100 * from) / most, y: 0, width: (100 * part.tokens) / most, height: 10, class: `viewer-s-${part.layer}` });
+    const bar = shape("rect", { x: (100 * from) / most, y: 0, width: (100 * part.tokens) / most, height: 10, class: `viewer-s-${Page.tone(part.layer)}` });
     from += part.tokens;
     return bar;
   });
@@ -122,7 +122,7 @@ function eventRow(seen, event) {
 
 function moveRow({ way, before, state }) {
   const bad = ["lost", "missed", "denied", "cut", "unseen"].includes(state);
-  const told = before === null ? `${way.value ? "planted" : "said"}, ${STATES[state]}` : `${STATES[before]} → ${STATES[state]}`;
+  const told = before === null ? `${way.value ? "planted" : "said"}, ${stateText(state)}` : `${stateText(before)} → ${stateText(state)}`;
   return Page.element("li", {}, Page.element("b", { class: bad ? "viewer-tag viewer-fact viewer-gonefact" : "viewer-tag viewer-fact" }, way.name), ` ${told}`);
 }
 
@@ -154,7 +154,7 @@ function questionCard(seen, probe, go) {
 function lostWord(seen, probe) {
   const names = probe.evidence.map(([name]) => name);
   const ways = seen.ways.filter((way) => names.includes(way.name));
-  if (!ways.some((way) => way.stops.some(([, state]) => LAYERS.includes(state)))) return "said";
+  if (!ways.some((way) => way.stops.some(([, state]) => isSection(state)))) return "said";
   return ways.some((way) => stateOf(way, probe.turn) === "lost") ? "lost" : "left";
 }
 
@@ -180,7 +180,7 @@ function drawPanel(seen, at, letter, go) {
     probe.evidence.map(([name]) => {
       const way = seen.ways.find((each) => each.name === name);
       const state = way && stateOf(way, probe.turn);
-      return `${name}${state ? `, ${STATES[state]}` : ""}`;
+      return `${name}${state ? `, ${stateText(state)}` : ""}`;
     }).join("; ")));
   parts.push(Page.element("h4", {}, probe ? "The context of this question" : "The context of this turn"));
   if (frame?.sent) {

@@ -22,6 +22,7 @@ METRICS = {
         name: amount(f"context's {section}, mean {_OVER}", "tokens")
         for section, name in _BY_SECTION.items()
     },
+    "context_other": amount(f"context's other sections, mean {_OVER}", "tokens"),
     "overflow": amount("cut from contexts that were over the budget", "tokens"),
 }
 
@@ -32,6 +33,11 @@ class _Sizes:
     def __init__(self) -> None:
         self.n = self.peak = self.total = self.sent = self.overflow = 0
         self.sections: Counter[str] = Counter()
+
+    @property
+    def other(self) -> int:
+        """Tokens of sections with a name of the strategy's own."""
+        return sum(tokens for name, tokens in self.sections.items() if name not in SECTIONS)
 
     def add(self, tokens: Mapping[str, int], *, sent: int, overflow: int) -> None:
         total = sum(tokens.values())
@@ -61,5 +67,6 @@ def measure(records: CaseRecords) -> Mapping[str, Measure]:
         "context_peak": measured(max(turns.peak, questions.peak), n),
         "context_total": measured(sizes.sent, n),
         **{name: measured(sizes.sections[section] / n, n) for section, name in _BY_SECTION.items()},
+        "context_other": measured(sizes.other / n, n),
         "overflow": measured(sizes.overflow, n),
     }

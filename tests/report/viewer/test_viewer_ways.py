@@ -114,4 +114,5 @@ def test_of_several_questions_the_one_that_missed_it_tells() -> None:
 
 def test_a_black_box_is_not_said_to_have_lost_anything() -> None:
     """Nobody can look into it."""
-    assert "closed" == place_of(piece(), inspectable=False)
+    assert "closed" == place_of(piece(), "black-box")
+    assert "unknown" == place_of(piece(), "context")
