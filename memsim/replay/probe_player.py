@@ -42,7 +42,7 @@ class ProbePlayer:
             principal=probe.principal,
             session=ask.session,
             time=ask.time,
-            turn=ask.turn,
+            turn=ask.turn + 1 if ask.apart else ask.turn,
             budget=max(0, case.budget - self._query_tokens(probe)),
             evidence=sources if case.strategy.control == "evidence" else (),
         )

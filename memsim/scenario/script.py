@@ -136,12 +136,17 @@ class ElapseEvent:
 @fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """A probe is due, after turn `turn`."""
+    """A probe is due, after turn `turn`.
+
+    Attributes:
+        apart: asked in a turn of its own, for which the messages of `turn` are earlier ones.
+    """
 
     probe: Probe
     turn: int
     session: str
     time: datetime
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -574,6 +574,23 @@ def test_evidence_is_told_only_to_strategies_that_are_evidence_controls() -> Non
     assert {(), ("u1",)} == set(told)
 
 
+def test_a_question_apart_is_asked_in_a_turn_of_its_own() -> None:
+    """What was said last is then the past; another question belongs to the turn before it."""
+    asked: list[int] = []
+
+    class Spy(Everything):
+        def context(self, query: Query) -> Context:
+            asked.append(query.turn)
+            return super().context(query)
+
+    within = ask(ORDER, 1)
+    run(script(turn(1, "A-17", None), within), Spy)
+    run(script(turn(1, "A-17", None), replace(within, apart=True)), Spy)
+
+    # The context of a question is composed twice, to see that it is pure.
+    assert [1, 1, 2, 2] == asked
+
+
 def test_time_that_passes_is_told() -> None:
     """The clock stands at the new instant when `elapse` is called."""
     now = EPOCH + timedelta(days=3)

@@ -82,4 +82,4 @@ def _play(turns: Sequence[Turn], probes: Sequence[Probe], _seed: int) -> Iterato
     last = turns[-1]
     end = (*last.heard, *last.reply)[-1].time + UTTERANCE
     for probe in probes:
-        yield Ask(probe=probe, turn=last.number, session=last.session, time=end)
+        yield Ask(probe=probe, turn=last.number, session=last.session, time=end, apart=True)

@@ -84,13 +84,13 @@ def test_midnight_and_noon_are_told_apart(written: Write, conversations: Convers
 
 
 def test_time_jumps_between_sessions_and_questions_come_last(scenario: Scenario) -> None:
-    """The order in which it is played."""
+    """The order in which it is played; questions are asked in turns of their own."""
     kinds = [type(event) for event in scenario.events(1)]
     asks = [event for event in scenario.events(1) if isinstance(event, Ask)]
 
     assert [GrantEvent, GrantEvent, Turn, Turn, ElapseEvent, Turn, Turn, Turn] + [Ask] * 8 == kinds
-    assert {(5, "session_10", datetime(2023, 6, 1, 12, 33, tzinfo=UTC))} == {
-        (ask.turn, ask.session, ask.time) for ask in asks
+    assert {(5, True, "session_10", datetime(2023, 6, 1, 12, 33, tzinfo=UTC))} == {
+        (ask.turn, ask.apart, ask.session, ask.time) for ask in asks
     }
     assert tuple(ask.probe for ask in asks) == scenario.probes
 
