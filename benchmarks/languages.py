@@ -1,6 +1,6 @@
 """Does a memory work as well in other languages as in English?
 
-In each of 44 languages, a place is stated and changed, a number is stated, and 57 turns of
+In each of 47 languages, a place is stated and changed, a number is stated, and 57 turns of
 other talk follow. Then both are asked for. Each row is a language. It gives the share of the
 questions that a strategy answered, and in brackets the mean reciprocal rank of the evidence where
 the strategy ranks.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from memsim.language.native_values import join_groups, plain_dates, plain_values
+from memsim.language.native_values import join_groups, part_prefixes, plain_dates, plain_values
 from memsim.language.scripts import UNSPACED, has_native_letters, marks
 from memsim.language.word_forms import (
     bare,
@@ -15,7 +15,9 @@ from memsim.language.word_forms import (
     is_foreign_form_of,
     is_form_of,
     is_latin,
+    is_surely_foreign,
     letters_alike,
+    prefix_sizes,
 )
 
 START: Final = 2
@@ -31,7 +33,7 @@ FormTest = Callable[[str, str], bool]
 
 def text_words(text: str) -> list[str]:
     """The words of a text that forms are looked for in; of scripts without spaces, characters."""
-    plain = bare(join_groups(text))
+    plain = bare(part_prefixes(join_groups(text)))
     plain = plain_dates(plain) if text.isascii() else plain_values(plain)
     return _words().findall(plain)
 
@@ -78,7 +80,8 @@ class _Branch:
         if word not in self._following:
             self._following[word] = _Branch()
             if not word.isdecimal():
-                self._by_start.setdefault(_start(word.removeprefix("ال")), []).append(word)
+                for start in {_start(word.removeprefix("ال")), *_after_prefix(word)}:
+                    self._by_start.setdefault(start, []).append(word)
         return self._following[word]
 
     def reach(self, written: str, is_form: FormTest) -> Iterator[_Branch]:
@@ -96,7 +99,7 @@ def form_test(text: str) -> FormTest | None:
     native = has_native_letters(text)
     if is_english(text):
         return _is_equal_or_of_another_script if native else None
-    return is_form_of if native else is_foreign_form_of
+    return is_form_of if native or is_surely_foreign(text) else is_foreign_form_of
 
 
 def _is_equal_or_of_another_script(word: str, written: str) -> bool:
@@ -112,7 +115,13 @@ def _start(word: str) -> str:
     return letters_alike(word)[:START]
 
 
+def _after_prefix(word: str) -> list[str]:
+    return [word[size : size + START] for size in prefix_sizes(word) if size == 1]
+
+
 def _starts(word: str) -> Iterator[str]:
+    if word.isascii():
+        return (word[size : size + START] for size in prefix_sizes(word))
     plain = letters_alike(word)
     last = PREFIXED if _PREFIXING.match(word) else 0
     return (plain[at : at + START] for at in range(min(last, len(plain) - 1) + 1))

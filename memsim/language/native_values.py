@@ -65,10 +65,18 @@ _TYPOGRAPHIC: Final = re.compile("(?<=\\d)[\u00a0\u2009\u202f\u066c](?=\\d{3}(?!
 _SEAM: Final = re.compile(rf"(?<=[0-9a-z])(?=[{CASELESS}])|(?<=[{CASELESS}])-?(?=[0-9a-z])")
 _NUMBER_ENDING: Final = re.compile(r"(?<=\d)[-:'](?=[^\W\d_]{1,6}\b)")
 
+_NUMBER_PREFIX: Final = re.compile(r"(?<![\w-])(?:ngu|nge|nga|yi|ku|ke|ika)-(?=\d)")
+"""Zulu copulas and Malay or Tagalog ordinals; codes have capital letters."""
+
 
 def join_groups(text: str) -> str:
     """The text with numbers grouped by narrow or fixed spaces written as one: `1\u202f250`."""
     return text if text.isascii() else _TYPOGRAPHIC.sub("", text).replace("\u066b", ".")
+
+
+def part_prefixes(text: str) -> str:
+    """The text without prefixes that a language joins to a number by a hyphen: `ngu-7731`."""
+    return _NUMBER_PREFIX.sub("", text)
 
 
 def plain_dates(folded: str) -> str:

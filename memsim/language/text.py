@@ -14,7 +14,7 @@ import Stemmer
 from memsim.language.graphemes import boundary
 from memsim.language.lexicon import ABBREVIATIONS, IRREGULAR, LABELS, STOP
 from memsim.language.scripts import UNSPACED, has_native_letters, marks, plain_digits
-from memsim.language.word_forms import is_english, is_latin, light_stems
+from memsim.language.word_forms import has_foreign_word, is_english, is_latin, light_stems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -268,7 +268,8 @@ def index_terms(text: str) -> list[str]:
     """
     plain = plain_terms(text)
     found = [*filter(None, map(_root, plain))]
-    if not text.isascii() and has_native_letters(text):
+    native = not text.isascii() and has_native_letters(text)
+    if native or has_foreign_word(plain):
         found += _light_terms(plain, english=is_english(text))
     elif "'" in text:
         found += (word.partition("'")[2] for word in plain if _ELIDED.match(word))

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from typing import Final
 
+LATIN_PREFIXES: Final = "i e u o ku kwa use nase ase wase yase lase base zase ngase"
+"""Class prefixes and locatives of Zulu and Xhosa: `iTheku`, `eThekwini`, `useThekwini`."""
+
 LATIN_BASES: Final = "a s e o i y u as is us ys es os um ia"
 """Endings of a base form that another ending may replace: `Praha`, `Praze`."""
 
@@ -40,6 +43,8 @@ LATIN: Final = (
     "im ām "
     # Romanian, Albanian, German, Scandinavian, Basque, Malay
     "ul ului ei ilor lor le ia s es er ern en et ets ni an n ko ra tik rekin nya ku mu lah kah "
+    # Zulu, Xhosa
+    "ini eni wini weni "
 )
 
 ENGLISH: Final = (
@@ -123,10 +128,10 @@ ARABIC: Final = "ه ها هم هن ي ك كم نا ات ين ون ان تين ا
 ETHIOPIC: Final = "ን ም ው ዎ ና ንም"
 
 CHANGES: Final = {
-    "LATIN": "g:z g:dz k:c h:z r:rz ch:s t:c d:dz d:dzi er:r ek:k ec:c",
+    "LATIN": "g:z g:dz k:c h:z r:rz r:er ch:s t:c d:dz d:dzi er:r ek:k ec:c",
     "CYRILLIC": "к:ц г:з х:с ів:ов ів:ев ець:ц ів:ев иів:иєв ец:ц ек:к ок:к",
 }
-"""Consonants that change before an ending: Praha, Praze; Львів, Львові."""
+"""Consonants that change before an ending: Praha, Praze; Львів, Львові; Shkodra, Shkodër."""
 
 GRADES: Final = "nk:ng nt:nn lt:ll rt:rr mp:mm kk:k pp:p tt:t k: p:v t:d"
 """Finnish consonants that change before the last vowel: Helsinki, Helsingissä; Turku, Turussa."""

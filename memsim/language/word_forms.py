@@ -11,13 +11,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
 from memsim.language import word_endings
 from memsim.language.lexicon import STOP
-from memsim.language.scripts import INDIC, plain_digits, script_of, without_points
+from memsim.language.scripts import (
+    INDIC,
+    has_native_letters,
+    plain_digits,
+    script_of,
+    without_points,
+)
 
 SHORTEST: Final = 3
 """Letters that a stem must have before an ending."""
@@ -33,6 +39,9 @@ FEW_ACCENTS: Final = 8
 
 READ: Final = 4_000
 """Characters of a text that tell its language."""
+
+LONGEST_PREFIX: Final = 5
+"""Letters of the longest prefix in Latin script."""
 
 MOST_STRIPPED: Final = 6
 """Letters of the longest ending that an index leaves out."""
@@ -54,6 +63,21 @@ _ENGLISH: Final = frozenset(
     """.split()  # noqa: SIM905 - words read best as words
 )
 """English words that no other language of Latin script writes alike."""
+
+_FOREIGN: Final = frozenset(
+    """
+    auf dass eine einen findet hier ich ist kein keine nicht nur oder sind und wird wo wurde
+    bij geen het ik naar niet ook waar wordt zijn att det finns hvor ikke inte jeg och vad
+    avec dans mais nous quel quelle sont vous donde nunca pero que muy
+    ainda foi nem onde della piu este sunt unde
+    gdzie jest juz nie oraz tylko bude gdje jsem jsou kje neni nije nisu tudi
+    je egy hanem hogy hol lesz nem nincs ei eivat mutta olen ovat ning vaan
+    bir degil deyil evet nerede adalah bukan dengan saya tidak untuk yang
+    saan kwa wapi yangu izango nire zein eshte nuk kur yra
+    ngiyabonga ukuphi yami
+    """.split()  # noqa: SIM905 - words read best as words
+)
+"""Words of ASCII letters in other languages that no English text has."""
 
 
 def bare(text: str) -> str:
@@ -84,11 +108,26 @@ def is_english(text: str) -> bool:
     spoken = [word.lower() for word in said]
     if not _ENGLISH.isdisjoint(spoken):
         return True
+    if not _FOREIGN.isdisjoint(spoken):
+        return False
     accented = [word for word in said if not word.isascii()]
     if accented:
         names = all(word[0].isupper() for word in accented)
         return names and len(said) > FEW_ACCENTS * len(accented)
     return 3 * sum(word in STOP for word in spoken) > len(said)
+
+
+def has_foreign_word(words: Iterable[str]) -> bool:
+    """Whether one of some folded words is of another language for certain."""
+    return not _FOREIGN.isdisjoint(words)
+
+
+def is_surely_foreign(text: str) -> bool:
+    """Whether letters or words show that a text is not in English; names alone show nothing."""
+    if is_english(text):
+        return False
+    spoken = map(str.lower, _LATIN_WORD.findall(text[:READ]))
+    return has_native_letters(text) or has_foreign_word(spoken)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -194,7 +233,18 @@ def _alphabetic(word: str, written: str) -> bool:
     script = script_of(word[0])
     if script == "LATIN" and len(word) > SHORTEST and word[0] in "ld" and word[1:] == written:
         return True  # the article of `L'Aquila` gives way in `all'Aquila`
-    return any(_ends(stem, written, _table(script)) for stem in _stems(word, script))
+    if any(_ends(stem, written, _table(script)) for stem in _stems(word, script)):
+        return True
+    if script != "LATIN" or len(word) <= UNSURE_SHORTEST or word[0] not in _table("LATIN_PREFIXES"):
+        return False
+    rests = (written[size:] for size in prefix_sizes(written) if size)
+    return any(_ends(s, rest, _table(script)) for rest in rests for s in _stems(word[1:], script))
+
+
+def prefix_sizes(written: str) -> list[int]:
+    """Letters of each prefix that a word in Latin script may have; 0 for none."""
+    sizes = range(1, min(LONGEST_PREFIX, len(written) - SHORTEST) + 1)
+    return [0, *(size for size in sizes if written[:size] in _table("LATIN_PREFIXES"))]
 
 
 def _stems(word: str, script: str) -> Iterator[str]:

@@ -35,6 +35,7 @@ import Stemmer
 from memsim.language.lexicon import MONTHS
 from memsim.language.native_values import (
     join_groups,
+    part_prefixes,
     part_scripts,
     plain_dates,
     plain_values,
@@ -46,7 +47,7 @@ from memsim.language.scripts import (
     plain_digits,
     without_points,
 )
-from memsim.language.word_forms import is_english, is_latin
+from memsim.language.word_forms import is_english, is_latin, is_surely_foreign
 
 # Reads what is written without a space: plain words, contractions, compounds and identifiers.
 
@@ -67,8 +68,10 @@ _ELIDED = re.compile(
     r"|[ldLD]['\u2019](?=[a-z]{2}))"
 )
 """Articles and prepositions that lose their vowel, as no English name does: `all'Aquila`."""
-_ELIDED_SHORT = re.compile(r"\b[cdjlmnst]'(?=[^\W\d_]{2})")
+_ELIDED_SHORT = re.compile(r"\b[cdjlmst]'(?=[^\W\d_]{2})")
 """The same in texts that are surely in another language: `L'Aquila`."""
+_ELIDED_NE = re.compile(r"\b[nN]['\u2019](?=[^\W\d_]{2})")
+"""The French `ne` before a vowel."""
 
 LONGEST_NAME = 12
 """Characters of a script without spaces that are compared as one name."""
@@ -327,7 +330,8 @@ class AnswerWords(NamedTuple):
     `tokens` are words, numbers, dates and identifiers without articles; `stems` are the same with
     word endings off; `clauses` numbers the clause that each stands in. `inflected` are the places
     of words that may have an ending or particle which `stems` keeps: none in English. `unsure`
-    says that the text may be English, so that only the endings of other languages count.
+    says that the text may be English, so that only the endings of other languages count. `foreign`
+    says that nothing in it is English, so that words of other languages may deny something.
     """
 
     tokens: tuple[str, ...]
@@ -335,6 +339,7 @@ class AnswerWords(NamedTuple):
     clauses: tuple[int, ...]
     inflected: frozenset[int] = frozenset()
     unsure: bool = False
+    foreign: bool = False
 
 
 def fold(text: str) -> str:
@@ -357,15 +362,17 @@ def read_words(text: str) -> AnswerWords:
         tokens.extend(found)
         clauses.extend([place] * len(found))
     stems = tuple(stem(t) for t in tokens)
-    unsure = not has_native_letters(text)
+    unsure = not (has_native_letters(text) or is_surely_foreign(text))
     inflected = _inflected(text, tokens, english=english, unsure=unsure)
-    return AnswerWords(tuple(tokens), stems, tuple(clauses), inflected, unsure)
+    return AnswerWords(
+        tuple(tokens), stems, tuple(clauses), inflected, unsure=unsure, foreign=not english
+    )
 
 
 def _plain_text(text: str, *, english: bool) -> str:
     if english:
         return fold(text) if text.isascii() else part_scripts(fold(text))
-    text = _ELIDED.sub("", text)
+    text = part_prefixes(_ELIDED_NE.sub("ne ", _ELIDED.sub("", text)))
     if not has_native_letters(text):
         return plain_dates(fold(text))
     return plain_values(_ELIDED_SHORT.sub("", fold(join_groups(text))))
