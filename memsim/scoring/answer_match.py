@@ -43,7 +43,7 @@ from memsim.scoring.answer_text import (
     stem,
     unspaced_runs,
 )
-from memsim.scoring.polarity import NEGATORS, denied, is_negative, reply_of, verdict_of
+from memsim.scoring.polarity import denied, has_negator, is_negative, reply_of, verdict_of
 
 ENOUGH = 0.51
 """Share of an expected text's words by weight with which an answer is right in any case."""
@@ -334,8 +334,8 @@ def _holds_form(held: Holdings, wanted: str) -> bool:
 def _hidden(gold: AnswerWords, given: AnswerWords, *asked: AnswerWords) -> frozenset[int]:
     # A negative word of the expected text itself, were it only in a title, denies nothing; nor does
     # one that the question uses.
-    own = all(NEGATORS.isdisjoint(words.tokens) for words in (gold, *asked))
-    return denied(given) if own else frozenset()
+    own = any(map(has_negator, (gold, *asked)))
+    return frozenset() if own else denied(given)
 
 
 def _denial(gold: AnswerWords, given: AnswerWords, hidden: frozenset[int], held: Holdings) -> str:
@@ -360,12 +360,12 @@ def _contradiction(gold: AnswerWords, given: AnswerWords, missed: Sequence[str])
     gold_reply, reply = reply_of(gold), reply_of(given)
     if gold_reply and reply and gold_reply != reply:
         return f"says {reply}"
-    if is_negative(_main(gold)) and not is_negative(given.tokens):
+    if is_negative(gold, _main_end(gold)) and not is_negative(given):
         return "does not deny it"
     return ""
 
 
-def _main(words: AnswerWords) -> Sequence[str]:
-    """The first half of the content words: a denial further on is not of the whole."""
+def _main_end(words: AnswerWords) -> int:
+    """The end of the first half of the content words: a denial after it is not of the whole."""
     places = [n for n, token in enumerate(words.tokens) if token not in STOP]
-    return words.tokens[: places[(len(places) - 1) // 2] + 1] if places else words.tokens
+    return places[(len(places) - 1) // 2] + 1 if places else len(words.tokens)

@@ -10,7 +10,14 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from memsim.language.word_forms import is_english
 from memsim.scoring.answer_text import AnswerWords, fold
+from memsim.scoring.native_polarity import (
+    abstains_natively,
+    denied_natively,
+    is_native_denial,
+    says_old_natively,
+)
 
 # Recognises an answer that says that it does not know.
 
@@ -86,7 +93,12 @@ def abstains(answer: str) -> bool:
     `I don't know.` and `The conversation does not mention it.` abstain; `I'm not sure, but I think
     it is Oslo.` does not. Only the beginning of a very long answer is read.
     """
-    clauses = [c.strip() for c in _CLAUSE.split(fold(answer[:_READ])) if c.strip()]
+    read = answer[:_READ]
+    return _abstains(read) or (not is_english(read) and abstains_natively(read))
+
+
+def _abstains(answer: str) -> bool:
+    clauses = [c.strip() for c in _CLAUSE.split(fold(answer)) if c.strip()]
     silent = [bool(_silent(clause)) for clause in clauses]
     if not any(silent):
         return False
@@ -138,12 +150,21 @@ _CURRENT = frozenset({"now", "currently", "presently", "today", "nowadays"})
 @lru_cache(maxsize=1 << 13)
 def denied(words: AnswerWords) -> frozenset[int]:
     """Places of the words that the text denies."""
-    return frozenset(_denied(words))
+    return frozenset((*_denied(words), *denied_natively(words)))
 
 
-def is_negative(tokens: Sequence[str]) -> bool:
-    """Whether they say that something is not so; `nothing` and the like may be a mere title."""
-    return not _DENIALS.isdisjoint(tokens)
+def has_negator(words: AnswerWords) -> bool:
+    """Whether a text has a word that may deny something."""
+    return not NEGATORS.isdisjoint(words.tokens) or is_native_denial(words, len(words.tokens))
+
+
+def is_negative(words: AnswerWords, end: int | None = None) -> bool:
+    """Whether words before `end` say that something is not so.
+
+    `nothing` and the like may be a mere title.
+    """
+    stop = len(words.tokens) if end is None else end
+    return not _DENIALS.isdisjoint(words.tokens[:stop]) or is_native_denial(words, stop)
 
 
 _REPLIES = {"yes": "yes", "yeah": "yes", "yep": "yes", "no": "no", "nope": "no"}
@@ -156,10 +177,14 @@ def reply_of(words: AnswerWords) -> str:
 
 
 def verdict_of(words: AnswerWords) -> str:
-    """Whether the first clause says yes or no, as `likely no` or `it is not so`; or empty."""
+    """Whether the first clause says yes or no, as `likely no` or `it is not so`; or empty.
+
+    `I do not know` says neither.
+    """
     first = [t for t, clause in zip(words.tokens, words.clauses, strict=True) if clause == 0]
     reply = next((token for token in first if token not in _HEDGES), "")
-    return _REPLIES.get(reply) or ("no" if is_negative(first) else "")
+    said = is_negative(words, len(first)) and not abstains(" ".join(first))
+    return _REPLIES.get(reply) or ("no" if said else "")
 
 
 def says_old(words: AnswerWords, start: int, end: int, *, loosely: bool) -> bool:
@@ -178,6 +203,8 @@ def says_old(words: AnswerWords, start: int, end: int, *, loosely: bool) -> bool
     if _moved_away(before, after) or _used_to(before) or after[-1:] == ["before"]:
         return True
     if not _OLD_BEFORE.isdisjoint(before) or not _OLD_AFTER.isdisjoint(after):
+        return True
+    if says_old_natively(words, start, end):
         return True
     return loosely and not _PERHAPS_OLD.isdisjoint(before)
 
@@ -222,7 +249,7 @@ def _opens(words: AnswerWords, place: int) -> bool:
     if token in _COMPARED:
         return following == (_COMPARED[token],)
     if token == "no":  # noqa: S105 - a word
-        return not _is_reply(words, place)
+        return not words.foreign and not _is_reply(words, place)
     return token in NEGATORS and following not in {("only",), ("just",)}
 
 

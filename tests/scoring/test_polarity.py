@@ -115,5 +115,5 @@ def test_a_past_tense_marks_old_only_beside_the_current_value() -> None:
 
 def test_negative_texts_are_known() -> None:
     """As words, not as letters."""
-    assert is_negative(read_words("She is not married").tokens)
-    assert not is_negative(read_words("knot nothingness").tokens)
+    assert is_negative(read_words("She is not married"))
+    assert not is_negative(read_words("knot nothingness"))
