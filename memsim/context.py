@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from memsim.errors import BudgetUnsatisfiable
 from memsim.fast_dataclass import fast_init
 from memsim.message import Message, Text, ToolResult, paired
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import date
 
     from memsim.message import Block, TokenCounter
@@ -110,6 +111,9 @@ Those with a name of the strategy's own follow, as they stand in the context.
 """
 NEVER_TRIMMED = frozenset(SECTIONS) - frozenset(TRIMMED_FIRST)
 """Sections that are never cut."""
+
+_PARTS: Mapping[SectionName, str] = {"system": "system", "core": "pins", "query": "input"}
+"""What `BudgetUnsatisfiable` calls the sections that are never cut."""
 
 
 def in_order(names: Iterable[SectionName]) -> list[SectionName]:
@@ -244,9 +248,19 @@ class ContextBuilder:
         """Cut a context to a budget in tokens; return the context and the messages that were cut.
 
         Whole messages are cut, oldest first, from the sections in `TRIMMED_FIRST`, then from those
-        with other names. `system`, `core` and `query` stay, so the result can still be over the
-        budget.
+        with other names. `system`, `core` and `query` are never cut.
+
+        Raises:
+            BudgetUnsatisfiable: the sections that are never cut exceed the budget.
         """
+        fitted, cut = self.cut(context, budget)
+        if fitted.tokens > max(budget, 0):
+            largest = max(fitted.sections, key=lambda section: section.tokens)
+            raise BudgetUnsatisfiable(_PARTS[largest.layer], fitted.tokens, budget)
+        return fitted, cut
+
+    def cut(self, context: Context, budget: int) -> tuple[Context, tuple[Message, ...]]:
+        """Cut a context as `fit` does; the result is over the budget if what stays is larger."""
         if context.tokens <= budget:
             return context, ()
         cut: list[Message] = []

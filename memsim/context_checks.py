@@ -60,10 +60,10 @@ def fit_context(build: ContextBuilder, context: Context, budget: int) -> Context
         return context
     window = _of(s for s in context.sections if s.layer == "window")
     rest = _of(s for s in context.sections if s.layer != "window")
-    firm = build.fit(rest, 0)[0].tokens
+    firm = build.cut(rest, 0)[0].tokens
     half = min(budget // 2, budget - firm)
-    window, _ = build.fit(window, max(budget - rest.tokens, half, 0))
-    rest, _ = build.fit(rest, max(budget - window.tokens, 0))
+    window, _ = build.cut(window, max(budget - rest.tokens, half, 0))
+    rest, _ = build.cut(rest, max(budget - window.tokens, 0))
     left = {s.layer: s for s in (*window.sections, *rest.sections)}
     sections = [left[s.layer] for s in context.sections if s.layer in left]
     if rest.tokens + window.tokens > max(budget, 0):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.context import SECTIONS, TRIMMED_FIRST, Context, ContextBuilder, SectionName
+from memsim.errors import BudgetUnsatisfiable
 from memsim.message import (
     EPOCH,
     Message,
@@ -98,9 +100,11 @@ def test_fitting_never_exceeds_the_budget_unless_what_must_stay_does(
     messages = [message(n, "x" * length) for n, length in enumerate(lengths)]
     context = build.context(*(build.section(layer, messages) for layer in layers))
 
-    fitted, cut = build.fit(context, budget)
+    fitted, cut = build.cut(context, budget)
 
     fixed = sum(s.tokens for s in context.sections if s.layer not in TRIMMED_FIRST)
+    if fixed <= budget:
+        assert (fitted, cut) == build.fit(context, budget)
     assert fitted.tokens <= max(budget, fixed)
     assert bool(cut) == (context.tokens > budget and context.tokens > fixed)
     kept = sum(len(s.messages) for s in fitted.sections)
@@ -115,6 +119,22 @@ def test_fitting_cuts_the_oldest_of_the_window_first() -> None:
 
     assert [m.id for m in cut] == ["m0", "m1", "m2"]
     assert fitted.verbatim == frozenset({"m3", "m4"})
+
+
+@pytest.mark.parametrize(
+    ("layer", "part"), [("system", "system"), ("core", "pins"), ("query", "input")]
+)
+def test_what_must_stay_and_does_not_fit_is_an_error(layer: SectionName, part: str) -> None:
+    """The error names the largest part that stays, what is needed and what there is."""
+    firm = build.section(layer, [message(0, "x" * 40)])
+    context = build.context(firm, build.section("window", [message(1)]))
+
+    with pytest.raises(BudgetUnsatisfiable) as caught:
+        build.fit(context, firm.tokens - 1)
+
+    error = caught.value
+    assert (part, firm.tokens, firm.tokens - 1) == (error.part, error.tokens, error.budget)
+    assert frozenset({"m0"}) == build.fit(context, firm.tokens)[0].verbatim
 
 
 def test_fitting_keeps_tool_calls_with_their_results() -> None:

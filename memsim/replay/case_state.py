@@ -106,7 +106,7 @@ class CaseState:
         Returns:
             The trimmed context, the tokens that were cut, and the ids of the messages they held.
         """
-        fitted, cut = self.build.fit(context, budget)
+        fitted, cut = self.build.cut(context, budget)
         watch_fitted(context, fitted, budget)
         gone = frozenset(i for m in cut for i in (*m.verbatim, *m.derived_from))
         return fitted, context.tokens - fitted.tokens, gone

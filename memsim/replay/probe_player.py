@@ -114,7 +114,7 @@ class ProbePlayer:
         found = self._tool_section(results_text(traffic), context, query)
         if not found.tokens:
             return context
-        fitted, _ = case.build.fit(
+        fitted, _ = case.build.cut(
             replace(context, sections=(*context.sections, found)), query.budget
         )
         return fitted

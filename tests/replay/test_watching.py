@@ -211,7 +211,7 @@ def test_what_is_cut_as_it_should_be_passes(budget: int) -> None:
     """Whatever the budget, what the builder makes of it is in order."""
     whole = context(talk(1), talk(9, 1))
 
-    watch_fitted(whole, BUILD.fit(whole, budget)[0], budget)
+    watch_fitted(whole, BUILD.cut(whole, budget)[0], budget)
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_a_broken_harness_stops_the_run(tmp_path: Path, monkeypatch: pytest.Monk
     scaffold(tmp_path)
     monkeypatch.chdir(tmp_path)
     added = BUILD.section("window", [LAST])
-    monkeypatch.setattr(ContextBuilder, "fit", lambda *_: (Context(sections=(added,)), ()))
+    monkeypatch.setattr(ContextBuilder, "cut", lambda *_: (Context(sections=(added,)), ()))
 
     done = CliRunner().invoke(program, ["run", "-s", "full_context", "-j", "1"])
 

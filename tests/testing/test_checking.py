@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memsim.strategy import Strategy
+from memsim.context import Context
+from memsim.message import Message
+from memsim.strategy import Environment, Query, Strategy
 from memsim.testing import PROFILES, Case, CheckReport, Violation, assert_holds, check, verify
 from memsim.testing.case_coverage import FeatureCount
 from memsim.testing.checks import CheckPlan, CheckResult, failed, perform
@@ -51,6 +53,33 @@ def test_a_plain_window_breaks_nothing_of_this() -> None:
     checked = check(f"{FILE}@Plain", k="structure or budget or text or run", profile=QUICK)
 
     assert [] == [(r.invariant, r.why) for r in checked.results if r.verdict == "violated"]
+
+
+class Ruled(Strategy):
+    """Keeps every rule, and fits the rest with the builder that memsim gives it."""
+
+    keeps_system = True
+
+    def __init__(self, env: Environment) -> None:
+        super().__init__(env)
+        self.rules: list[Message] = []
+        self.talk: list[Message] = []
+
+    def observe(self, message: Message) -> None:
+        (self.rules if message.role == "system" else self.talk).append(message)
+
+    def context(self, query: Query) -> Context:
+        build = self.env.build
+        own = [m for m in self.rules if m.principal == query.principal]
+        whole = build.context(build.section("system", own), build.section("window", self.talk))
+        return build.fit(whole, query.budget)[0]
+
+
+def test_whoever_fits_contexts_with_the_builder_is_within_every_budget() -> None:
+    """Rules that do not fit are refused by the builder, and nobody is accused of it."""
+    checked = check(f"{__file__}@Ruled", k="within_budget or system_preservation", profile=QUICK)
+
+    assert ["holds", "holds"] == [r.verdict for r in checked.results]
 
 
 def test_what_cannot_be_measured_says_why_and_is_not_green() -> None:
