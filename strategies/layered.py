@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
@@ -49,27 +48,24 @@ class Layered(memsim.Strategy):
             tell=lambda event: env.log(memsim.Event(**asdict(event))),
         )
         self._memory = Memory(setup)
-        self._asked: deque[tuple[memsim.Context, memsim.Query]] = deque(maxlen=16)
+        self._asked: list[tuple[memsim.Context, memsim.Query]] = []
         self._terms: Terms = {}
 
     def observe(self, message: memsim.Message) -> None:
-        if message.role == "system" and message.text.strip():
-            self._memory.core.pin_rule(message)
-        else:
-            self._memory.observe(message)
+        rule = message.role == "system" and message.text.strip()
+        (self._memory.core.pin_rule if rule else self._memory.observe)(message)
 
     def context(self, query: memsim.Query) -> memsim.Context:
         principal, session = query.principal, query.session
         context = self._memory.context(
             query.text, principal=principal, session=session, budget=query.budget, turn=query.turn
         )
-        self._asked.append((context, query))
+        self._asked = [*self._asked[-15:], (context, query)]
         return context
 
     def delivered(self, context: memsim.Context) -> None:
         # Others may have asked since. A context that was cut is of the latest question.
-        queries = [query for asked, query in self._asked if asked is context]
-        queries = queries or [query for _, query in self._asked]
+        queries = [q for asked, q in self._asked if asked is context] or [q for _, q in self._asked]
         for query in queries[-1:]:
             self._memory.delivered(context, principal=query.principal, session=query.session)
 
@@ -92,12 +88,13 @@ class Layered(memsim.Strategy):
         return self._terms
 
     def grant(self, grant: memsim.Grant) -> None:
-        memory, everything = self._memory, ReadGrant(owner=grant.owner, reader=grant.viewer)
+        memory, owner, viewer = self._memory, grant.owner, grant.viewer
         if grant.everything:
-            (memory.revoke if grant.revoked else memory.grant)(everything)
+            (memory.revoke if grant.revoked else memory.grant)(
+                ReadGrant(owner=owner, reader=viewer)
+            )
         else:
-            share = memory.unshare if grant.revoked else memory.share
-            share(grant.owner, grant.viewer, grant.sources)
+            (memory.unshare if grant.revoked else memory.share)(owner, viewer, grant.sources)
 
     def forget(self, request: memsim.Forget) -> memsim.ForgetOutcome:
         who, memory = request.principal, self._memory
