@@ -43,6 +43,17 @@ def test_one_stratum_gives_students_own_interval() -> None:
     assert found.high == pytest.approx(mean + 2.2621572 * error, abs=1e-6)
 
 
+@given(DIFFERENCES)
+def test_an_interval_of_shares_ends_where_shares_end(differences: list[float]) -> None:
+    """Nothing can fall by more than all of it; everything else stays as it is."""
+    free, found = paired_change(differences, draws=20), paired_change(differences, draws=20, most=1)
+
+    assert free.low is not None
+    assert free.high is not None
+    assert (max(free.low, -1.0), min(free.high, 1.0)) == (found.low, found.high)
+    assert (free.mean, free.p, free.error) == (found.mean, found.p, found.error)
+
+
 def test_what_differs_between_scenarios_is_no_doubt() -> None:
     """Each scenario is resampled in itself, so its own mean is certain."""
     differences = [0.0, 0.0, 0.0, 0.0, 1.0, -1.0, -1.0, -1.0, -1.0, 0.0]

@@ -248,6 +248,7 @@ class _Bench:
             clusters=scenarios if clustered else None,
             confidence=gate.confidence,
             seed=self.now.seed,
+            most=1.0 if is_share(metric) else math.inf,
         )
         sign = -1 if lower_is_better(metric) else 1
         visible = visible_drop(

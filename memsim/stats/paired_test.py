@@ -85,6 +85,7 @@ def paired_change(
     draws: int = DRAWS,
     confidence: float = CONFIDENCE,
     seed: int = 0,
+    most: float = math.inf,
 ) -> PairedChange:
     """Compute the mean of paired differences, its interval and its p value.
 
@@ -96,6 +97,8 @@ def paired_change(
         draws: how often to resample.
         confidence: of the interval.
         seed: of the draws.
+        most: the largest change that is possible, up or down; 1 for shares. The interval, which
+            Student's quantile may stretch beyond it, ends there.
 
     Raises:
         ValueError: there are none, both strata and clusters are given, or they are not as many.
@@ -118,7 +121,8 @@ def paired_change(
         found = _clustered_changes(values, _sizes(clusters), draws, confidence, seed)
     else:
         found = paired_changes(values, sizes, draws=draws, confidence=confidence, seed=seed)
-    low, high = (round(float(edge[0]), _DIGITS) + 0.0 for edge in (found.low, found.high))
+    edges = (min(max(float(edge[0]), -most), most) for edge in (found.low, found.high))
+    low, high = (round(edge, _DIGITS) + 0.0 for edge in edges)
     return PairedChange(
         mean=round(mean, _DIGITS) + 0.0,
         low=low,

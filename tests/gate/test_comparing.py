@@ -66,6 +66,16 @@ def test_many_strategies_ask_for_more_evidence() -> None:
     assert {"unsure": 1, "same": 7} == several.counts
 
 
+def test_no_share_falls_by_more_than_all_of_it() -> None:
+    """Student's quantile of ten probes would go on to -1.10."""
+    lost = [[0.0]] * 8 + [[1.0]] * 2
+    (cell,) = compare(sheet({"s": column(KEPT[:10])}), sheet({"s": column(lost)}), RECALL).cells
+
+    assert (-1.0, "worse") == (cell.low, cell.word)
+    assert cell.high is not None
+    assert -1.0 < cell.high < -0.4
+
+
 def test_a_drop_within_the_margin_is_no_drop() -> None:
     """However sure it is."""
     before, after = sheet({"s": column(KEPT)}), sheet({"s": column([[0.99]] * 30)})
