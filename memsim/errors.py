@@ -25,11 +25,15 @@ The tree::
 from __future__ import annotations
 
 import difflib
+import sysconfig
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from functools import partial
 from pathlib import Path
+from typing import Any, Self, TypeVar
+
+T = TypeVar("T")
 
 
 class UnrecordedCall(BaseException):
@@ -72,6 +76,7 @@ class LocatedError(UsageError):
         line: line number, from 1; None for the whole file.
         column: column, from 1.
         hint: a name that the user may have meant.
+        others: further errors that were found with this one.
     """
 
     def __init__(
@@ -82,12 +87,14 @@ class LocatedError(UsageError):
         line: int | None = None,
         column: int | None = None,
         hint: str | None = None,
+        others: Sequence[LocatedError] = (),
     ) -> None:
         self.message = message
         self.path = path
         self.line = line
         self.column = column
         self.hint = hint
+        self.others = tuple(others)
         super().__init__(str(self))
 
     def __str__(self) -> str:
@@ -96,10 +103,51 @@ class LocatedError(UsageError):
         return f"{said} (did you mean {self.hint!r}?)" if self.hint else said
 
     def __reduce__(self) -> tuple[object, ...]:
-        make = partial(
-            type(self), path=self.path, line=self.line, column=self.column, hint=self.hint
-        )
-        return make, (self.message,)
+        return partial(type(self), **self._place()), (self.message,)
+
+    @property
+    def every(self) -> tuple[LocatedError, ...]:
+        """The error itself and those that were found with it."""
+        return (self, *self.others)
+
+    def beside(self, others: Sequence[LocatedError]) -> Self:
+        """The same error with others, instead of those that it has."""
+        return type(self)(self.message, **self._place() | {"others": others})
+
+    def shown_as(self, show: Callable[[Path | str | None], Path | str | None]) -> Self:
+        """The same error, with the path of each one replaced."""
+        others = tuple(other.shown_as(show) for other in self.others)
+        given = {"path": show(self.path), "others": others}
+        return type(self)(self.message, **self._place() | given)
+
+    def _place(self) -> dict[str, Any]:
+        names = ("path", "line", "column", "hint", "others")
+        return {name: getattr(self, name) for name in names}
+
+
+class ErrorCollector:
+    """Reads the parts of an input one by one, and raises all their errors together."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, LocatedError] = {}
+
+    def read(self, part: Callable[[], T]) -> T:
+        """The part; None if it is wrong, which `end` then raises."""
+        try:
+            return part()
+        except LocatedError as error:
+            self.add(error)
+        return None  # type: ignore[return-value]
+
+    def add(self, error: LocatedError) -> None:
+        """Add an error; the same one counts once."""
+        self._found |= {str(each): each for each in error.every}
+
+    def end(self) -> None:
+        """Raise the first error with all others, if there is one."""
+        if self._found:
+            first, *others = self._found.values()
+            raise first.beside(others)
 
 
 class ScenarioError(LocatedError):
@@ -247,6 +295,8 @@ class Attempts:
 # What a strategy raised, in words.
 
 _PACKAGE = str(Path(__file__).resolve().parent)
+_LIBRARIES = (*{sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib")}, "<")
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
 _CAUSES = 16
 """Errors behind an error that are read."""
 
@@ -256,25 +306,43 @@ class RemoteError(Exception):
 
     Attributes:
         beneath: what its notes and causes said.
+        method: the method of the strategy that was called.
+        trace: the traceback in the other process.
     """
 
-    def __init__(self, said: str, beneath: str) -> None:
+    def __init__(self, said: str, beneath: str, *, method: str = "", trace: str = "") -> None:
         super().__init__(said)
         self.beneath = beneath
+        self.method = method
+        self.trace = trace
 
 
 def describe_error(error: BaseException) -> str:
     """An exception in one line.
 
-    The innermost place in the strategy's own file, the kind and the text.
+    The innermost place in a file of the user, the kind and the text.
     """
     if isinstance(error, RemoteError):
         return str(error)
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [f for f in frames if not f.filename.startswith(_PACKAGE)] or list(frames)
+    own = _own_frames(traceback.extract_tb(error.__traceback__))
     place = f"{Path(own[-1].filename).name}:{own[-1].lineno}: " if own else ""
     said = " ".join(str(error).split())
     return f"{place}{type(error).__name__}: {said}" if said else f"{place}{type(error).__name__}"
+
+
+def _own_frames(frames: Sequence[traceback.FrameSummary]) -> Sequence[traceback.FrameSummary]:
+    """The frames of the user's files; where there is none, those of an installed strategy."""
+    strange = [f for f in frames if not f.filename.startswith(_PACKAGE)]
+    written = [f for f in strange if not f.filename.startswith(_LIBRARIES)]
+    own = [f for f in written if _INSTALLED.isdisjoint(Path(f.filename).parts)]
+    return own or written or strange or frames
+
+
+def traceback_text(error: BaseException) -> str:
+    """The whole traceback of an exception, also of one that another process raised."""
+    if isinstance(error, RemoteError):
+        return error.trace
+    return "".join(traceback.format_exception(error))
 
 
 def error_text(error: BaseException) -> str:

@@ -92,8 +92,7 @@ def _scenarios(view: ListView) -> Iterator[TextLine]:
             problems.append(str(error))
             continue
         if isinstance(found, ScenarioError):
-            told = ScenarioError(found.message, path=shown, line=found.line, hint=found.hint)
-            problems.append(str(told))
+            problems += _wrong(found, shown)
         else:
             rows.append((_scenario_cells(found, shown, origin), ""))
     columns = [
@@ -105,6 +104,10 @@ def _scenarios(view: ListView) -> Iterator[TextLine]:
     ]
     yield from view.table(columns, rows)
     yield from _told(problems)
+
+
+def _wrong(error: ScenarioError, shown: str) -> list[str]:
+    return [str(each) for each in error.shown_as(lambda _: shown).every]
 
 
 def _told(problems: Sequence[str]) -> Iterator[TextLine]:

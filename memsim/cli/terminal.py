@@ -114,7 +114,8 @@ def _attempt(command: Callable[[], object]) -> int:
         complain("memsim: interrupted")
         return ExitCode.INTERRUPTED
     except MemsimError as error:
-        complain(error_line(error))
+        for line in error_lines(error):
+            complain(line)
         return error.exit_code
     except BrokenPipeError:
         raise
@@ -123,6 +124,18 @@ def _attempt(command: Callable[[], object]) -> int:
         complain(_BUG)
         return ExitCode.INTERNAL
     return code if isinstance(code, int) else ExitCode.PASSED
+
+
+MOST_ERRORS = 20
+"""Errors of an input that are printed; the others are counted."""
+
+
+def error_lines(error: MemsimError) -> Iterator[str]:
+    """The lines of an error and of those that were found with it."""
+    every = error.every if isinstance(error, LocatedError) else (error,)
+    yield from map(error_line, every[:MOST_ERRORS])
+    if len(every) > MOST_ERRORS:
+        yield f"memsim: and {len(every) - MOST_ERRORS:,} more errors"
 
 
 def error_line(error: MemsimError) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 import pytest
 
 from memsim.discovery.project import find_project
-from memsim.errors import MemsimError
+from memsim.errors import LocatedError, MemsimError
 from memsim.pytest_plugin.session_options import explain_hint, session_access, session_settings
 from memsim.pytest_plugin.session_run import decode_outcome, encode_outcome
 from memsim.suite.cases import CaseOutcome, CaseSpec, blank_result
@@ -45,7 +45,8 @@ class ScenarioFile(pytest.File):
         try:
             specs = specs_in(self.path, self.config)
         except MemsimError as error:
-            raise self.CollectError(str(error)) from error
+            every = error.every if isinstance(error, LocatedError) else (error,)
+            raise self.CollectError("\n".join(map(str, every))) from error
         return list(self._items(specs))
 
     def _items(self, specs: Iterable[CaseSpec]) -> Iterator[ScenarioItem]:

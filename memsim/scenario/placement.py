@@ -6,8 +6,9 @@ import re
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
-from memsim.errors import ScenarioError
+from memsim.errors import ErrorCollector, ScenarioError
 from memsim.fast_dataclass import fast_init
 from memsim.scenario.document import nearest_name, quote
 from memsim.scenario.record_kinds import Named
@@ -44,9 +45,12 @@ def place_probes(plan: Plan, survey: Survey) -> tuple[PlacedProbe, ...]:
         raise ScenarioError(
             f"has more than {MAX_PROBES:,} probes", line=plan.probes[MAX_PROBES].line
         )
-    placings = [_Placing(plan, survey, note) for note in plan.probes]
+    errors = ErrorCollector()
+    made = [errors.read(partial(_Placing, plan, survey, note)) for note in plan.probes]
+    placings = sorted((p for p in made if p is not None), key=lambda p: p.moment.tick)
     holders = _Holders(survey)
-    placed = [placing.place(holders) for placing in sorted(placings, key=lambda p: p.moment.tick)]
+    placed = [errors.read(partial(placing.place, holders)) for placing in placings]
+    errors.end()
     steps = {name: number for number, name in enumerate(survey.marked)}
     return tuple(
         sorted(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
+from functools import partial
 from typing import Any, Generic, TypeVar, get_type_hints
 
-from memsim.errors import ScenarioError
+from memsim.errors import ErrorCollector, ScenarioError
 from memsim.fast_dataclass import fast_init
 from memsim.scenario.document import (
     ListNode,
@@ -73,7 +74,10 @@ class ListOf(FieldKind[tuple[ItemT, ...]]):
             raise wrong_kind(name, "a list", node)
         if len(node.items) < self._least:
             raise ScenarioError(f"{name} is an empty list", line=node.line)
-        return tuple(self._kind.read(item, name) for item in node.items)
+        errors = ErrorCollector()
+        found = [errors.read(partial(self._kind.read, item, name)) for item in node.items]
+        errors.end()
+        return tuple(found)
 
     def schema(self) -> Schema:
         item = self._kind.schema()
@@ -120,7 +124,10 @@ class MapOf(FieldKind[tuple[Named[ItemT], ...]]):
         if self._most is not None and len(node.entries) > self._most:
             raise ScenarioError(f"{name} has more than {self._most:,} entries", line=node.line)
         seen = DistinctNames(self._noun)
-        return tuple(self._item(node, key, seen) for key in node.entries)
+        errors = ErrorCollector()
+        found = [errors.read(partial(self._item, node, key, seen)) for key in node.entries]
+        errors.end()
+        return tuple(found)
 
     def _item(self, node: MappingNode, key: str, seen: DistinctNames) -> Named[ItemT]:
         line = node.lines[key]
@@ -206,14 +213,16 @@ class RecordKind(FieldKind[T], Generic[T]):
 
     def _read_mapping(self, node: MappingNode, name: str) -> T:
         values: dict[str, object] = {}
+        errors = ErrorCollector()
         for key, value in node.entries.items():
-            field = self._fields.get(key)
-            if field is None:
-                raise self._unknown(key, node, name)
-            values[field[0]] = field[1].kind.read(value, key)
+            if (field := self._fields.get(key)) is None:
+                errors.add(self._unknown(key, node, name))
+            else:
+                values[field[0]] = errors.read(partial(field[1].kind.read, value, key))
         for key in self._required:
             if key not in node.entries:
-                raise ScenarioError(f"missing key {quote(key)} in {name}", line=node.line)
+                errors.add(ScenarioError(f"missing key {quote(key)} in {name}", line=node.line))
+        errors.end()
         return self._made(node, values)
 
     def _made(self, node: Node, values: dict[str, object]) -> T:

@@ -7,12 +7,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from memsim.clock import stamp
-from memsim.errors import ScenarioError
+from memsim.errors import ErrorCollector, ScenarioError
 from memsim.scenario import filler
 from memsim.scenario.document import (
     MappingNode,
@@ -327,7 +327,10 @@ def load_scenarios(path: Path | str) -> list[Scenario]:
     path = Path(path)
     if not path.is_dir():
         return [load_scenario(path)]
-    found = [scenario for file in scenario_files(path) if (scenario := _load(file, marked=True))]
+    errors = ErrorCollector()
+    made = [errors.read(partial(_load, file, marked=True)) for file in scenario_files(path)]
+    found = [scenario for scenario in made if scenario is not None]
+    errors.end()
     _check_unique(found)
     return found
 
@@ -350,7 +353,7 @@ def _load(path: Path, *, marked: bool) -> Scenario | None:
             return None
         return make_scenario(parse(decode(data)), path)
     except ScenarioError as error:
-        raise ScenarioError(error.message, path=path, line=error.line, hint=error.hint) from None
+        raise error.shown_as(lambda _none: path) from None
 
 
 def _check_unique(scenarios: list[Scenario]) -> None:

@@ -6,9 +6,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from functools import singledispatchmethod
+from functools import partial, singledispatchmethod
 
-from memsim.errors import ScenarioError
+from memsim.errors import ErrorCollector, ScenarioError
 from memsim.language.form_search import says_value
 from memsim.message import Message
 from memsim.scenario.document import nearest_name, quote
@@ -166,6 +166,7 @@ class _Surveyor:
         self._text = 0
         self._spelled = DistinctNames("fact")
         self._chain: dict[str, int] = {}
+        self._errors = ErrorCollector()
         self._granted: set[tuple[str, str, str]] = set()
         self._probes = {probe.name: probe for probe in plan.probes}
         self._values = 0
@@ -184,6 +185,13 @@ class _Surveyor:
             )
 
     def survey(self) -> Survey:
+        self._errors.read(self._follow)
+        self._errors.end()
+        found = self._found
+        found.end = Moment(self._narrator.turn, self._tick, self._narrator.principal)
+        return found
+
+    def _follow(self) -> None:
         for beat in script_beats(self._plan.turns):
             self._tick += 1
             if isinstance(beat, ScriptExchange):
@@ -191,9 +199,6 @@ class _Surveyor:
             else:
                 self._visit(beat)
             self._note_turns()
-        found = self._found
-        found.end = Moment(self._narrator.turn, self._tick, self._narrator.principal)
-        return found
 
     def _note_turns(self) -> None:
         at, found = self._narrator, self._found
@@ -230,7 +235,7 @@ class _Surveyor:
         for message in (*turn.heard, *turn.reply):
             found = self._hear(message, beat.line)
             stated = [fact for fact in turn.facts if fact.source == message.id]
-            _check_stated(stated, message.text, found, lines)
+            self._errors.read(partial(_check_stated, stated, message.text, found, lines))
         for fact in turn.facts:
             self._plant(PlantedFact(fact, self._tick, lines[fact.id]))
 

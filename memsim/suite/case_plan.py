@@ -7,13 +7,15 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 from memsim.config import Settings
 from memsim.discovery.loader import reload_changed, resolve, source_digest, try_parameters
 from memsim.discovery.project import PYPROJECT, Project, builtin_folder
 from memsim.discovery.strategy_ref import StrategyRef
-from memsim.errors import ConfigError, NoCasesError, RefError
+from memsim.errors import ConfigError, ErrorCollector, NoCasesError, RefError
 from memsim.leakage import LEAKAGE
 from memsim.models.model_access import NO_ACCESS, ModelAccess
 from memsim.models.model_ref import is_live, read_judge
@@ -209,18 +211,15 @@ def plan(
     refs = selection.scenarios if selection else tuple(scenarios)  # type: ignore[arg-type]
     chosen = parse_expression(k or "")
     cases: list[CaseSpec] = []
+    errors = ErrorCollector()
     for ref in refs:
         wanted = selection.cases.get(ref) if selection else None
+        played = strategies if attacked is None or ref.dataset != LEAKAGE else attacked
+        found = errors.read(partial(_cases_of, ref, settings, played, access)) or ()
         cases += [
-            spec
-            for spec in _cases_of(
-                ref,
-                settings,
-                strategies if attacked is None or ref.dataset != LEAKAGE else attacked,
-                access,
-            )
-            if chosen(spec.id) and (wanted is None or spec.variant in wanted)
+            spec for spec in found if chosen(spec.id) and (wanted is None or spec.variant in wanted)
         ]
+    errors.end()
     if not cases:
         raise NoCasesError("no case is left to run" + (f" by -k {k!r}" if k else ""))
     prints = tuple(fingerprint(spec) for spec in cases)
@@ -242,32 +241,32 @@ def isolated_plan(plan: CasePlan, guarded: Iterable[Path]) -> CasePlan:
 
 def _cases_of(
     ref: ScenarioRef, settings: Settings, strategies: Sequence[StrategyRef], access: ModelAccess
-) -> Iterator[CaseSpec]:
+) -> list[CaseSpec]:
     scenario = ref.load()
     budgets = settings.budget
     if scenario.budget is not None and not settings.budget_forced:
         budgets = (scenario.budget,)
     bounds = tuple(_bounds(ref, scenario, settings))
     judge = read_judge(settings.judge).label if settings.judge else ""
-    for strategy in strategies:
-        for budget in budgets:
-            for repeat in range(settings.repeat):
-                yield CaseSpec(
-                    scenario=ref,
-                    strategy=strategy,
-                    budget=budget,
-                    repeat=repeat,
-                    seed=settings.seed,
-                    model=settings.model,
-                    embedder=settings.embedder,
-                    tokenizer=settings.tokenizer,
-                    bounds=bounds,
-                    turns=scenario.turns,
-                    probes=len(scenario.probes),
-                    timeout=settings.timeout,
-                    access=access,
-                    judge="" if ref.dataset == LEAKAGE else judge,
-                )
+    return [
+        CaseSpec(
+            scenario=ref,
+            strategy=strategy,
+            budget=budget,
+            repeat=repeat,
+            seed=settings.seed,
+            model=settings.model,
+            embedder=settings.embedder,
+            tokenizer=settings.tokenizer,
+            bounds=bounds,
+            turns=scenario.turns,
+            probes=len(scenario.probes),
+            timeout=settings.timeout,
+            access=access,
+            judge="" if ref.dataset == LEAKAGE else judge,
+        )
+        for strategy, budget, repeat in product(strategies, budgets, range(settings.repeat))
+    ]
 
 
 def _bounds(ref: ScenarioRef, scenario: Scenario, settings: Settings) -> Iterator[MetricBound]:
@@ -283,11 +282,13 @@ def _bounds(ref: ScenarioRef, scenario: Scenario, settings: Settings) -> Iterato
     from memsim.leakage.scores import LEAK_METRICS
 
     leakage = ref.dataset == LEAKAGE
+    known = {**METRICS, **JUDGED, **LEAK_METRICS}
+    errors = ErrorCollector()
     for metric, (text, path, line) in said.items():
-        known = {**METRICS, **JUDGED, **LEAK_METRICS}
-        bound = parse_bound(metric, text, known, path=path, line=line)
-        if leakage == (metric in LEAK_METRICS):
+        bound = errors.read(partial(parse_bound, metric, text, known, path=path, line=line))
+        if bound is not None and leakage == (metric in LEAK_METRICS):
             yield bound
+    errors.end()
 
 
 def fingerprint(spec: CaseSpec) -> str:

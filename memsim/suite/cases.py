@@ -78,7 +78,7 @@ def parse_bound(
     """A bound such as `>= 0.80`; a bare number is the least, or the most where lower is better.
 
     Raises:
-        ConfigError: there is no such metric, or the text is not a bound.
+        ConfigError: there is no such metric, the text is not a bound, or no share can reach it.
     """
     names = sorted(known)
     if metric not in names:
@@ -89,6 +89,10 @@ def parse_bound(
     if found is None or value is None:
         message = f"{metric}: a bound is written like '>= 0.8' or '<= 4096', not {text!r}"
         raise ConfigError(message, path=path, line=line)
+    if known[metric].unit == "share" and not 0 <= value <= 1:
+        message = f"{metric}: a bound on a share is from 0 to 1, not {text!r}"
+        meant = f"{value / 100:g}" if 2 <= value <= 100 else None
+        raise ConfigError(message, path=path, line=line, hint=meant)
     place = f"{path}:{line}" if path and line else path or ""
     bare = "<=" if known[metric].better == "lower" else ">="
     return MetricBound(metric=metric, sign=found[1] or bare, value=value, place=place)
@@ -190,6 +194,7 @@ class CaseResult:
     Attributes:
         control: floor, ceiling or evidence; empty for a strategy that is compared.
         state: whether it was played to its end.
+        error: why it was not, or else why the first of its probes could not be scored.
         metrics: every metric; None where it was not measured.
         counts: probes, answerable, passed, failed, errors; with a judge also unjudged: answers of
             which it gave no verdict.
@@ -197,6 +202,7 @@ class CaseResult:
         expect_failures: bounds that were not kept.
         seconds: how long it took here; for information only.
         unjudged: why its answers were not judged though there is a judge; empty where they were.
+        tracebacks: of what the strategy raised, each different one once.
     """
 
     id: str
@@ -214,6 +220,7 @@ class CaseResult:
     expect_failures: tuple[ExpectFailure, ...] = ()
     seconds: float = 0.0
     unjudged: str = ""
+    tracebacks: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

@@ -9,12 +9,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.discovery.project import Project, builtin_folder
-from memsim.errors import RefError, ScenarioError, nearest
+from memsim.errors import ErrorCollector, RefError, ScenarioError, nearest
 from memsim.fast_dataclass import fast_init
 from memsim.leakage import LEAKAGE
 
@@ -131,9 +131,7 @@ def _stamp(path: Path) -> _Stamp:
 
 def shown_as(error: ScenarioError, path: str) -> ScenarioError:
     """The error, with its file named as in case ids."""
-    return ScenarioError(
-        error.message, path=path, line=error.line, column=error.column, hint=error.hint
-    )
+    return error.shown_as(lambda _path: path)
 
 
 @lru_cache(maxsize=8)
@@ -217,8 +215,10 @@ def select_scenarios(
     """
     finder = _Finder(project, data, tuple(sorted((options or {}).items())))
     cases: dict[ScenarioRef, set[str]] = {}
-    for selector in selectors or [_home(project)]:
-        found, case = finder.find(selector)
+    errors = ErrorCollector()
+    made = [errors.read(partial(finder.find, s)) for s in selectors or [_home(project)]]
+    errors.end()
+    for found, case in made:
         for ref in found:
             known = cases.setdefault(ref, set() if case else {""})
             known.add(case)
@@ -321,7 +321,7 @@ class _Finder:
         return refs
 
     def _as_shown(self, error: ScenarioError) -> ScenarioError:
-        return shown_as(error, self.project.show(Path(error.path)) if error.path else "")
+        return error.shown_as(lambda path: self.project.show(Path(path)) if path else "")
 
     def _in_file(self, path: Path) -> Iterator[ScenarioRef]:
         from memsim.scenario.script_files import check_one_line
@@ -337,8 +337,14 @@ class _Finder:
             files = []
         if not files:
             raise RefError(f"no scenario file matches {pattern!r}")
-        for file in files:
-            yield from self._in_file(file)
+        errors = ErrorCollector()
+        found = [errors.read(partial(self._listed_in, file)) for file in files]
+        errors.end()
+        for inside in found:
+            yield from inside
+
+    def _listed_in(self, file: Path) -> list[ScenarioRef]:
+        return list(self._in_file(file))
 
     def _named(self, name: str) -> Iterator[ScenarioRef]:
         known: dict[str, ScenarioRef] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from click.testing import Result
 
 Run = Callable[..., Result]
@@ -39,6 +40,21 @@ def test_an_unknown_metric_is_exit_four(run: Run) -> None:
 
     assert result.exit_code == 4
     assert result.stderr == "--fail-under: there is no metric 'recal' (did you mean 'recall'?)\n"
+
+
+@pytest.mark.parametrize(
+    ("bound", "hint"),
+    [("recall=80", " (did you mean '0.8'?)"), ("recall=1.2", ""), ("recall=-1", "")],
+)
+def test_a_share_that_cannot_be_is_exit_four(run: Run, bound: str, hint: str) -> None:
+    """Every case would fail it, or none; percent may be written as such."""
+    result = run("--fail-under", bound, "--dry-run")
+
+    text = bound.removeprefix("recall").removeprefix("=")
+    assert result.exit_code == 4
+    said = f"--fail-under: recall: a bound on a share is from 0 to 1, not {text!r}{hint}\n"
+    assert result.stderr == said
+    assert run("--fail-under", "recall=80%", "--dry-run").exit_code == 0
 
 
 def test_what_is_no_bound_is_exit_four(run: Run) -> None:
