@@ -15,6 +15,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from memsim.errors import traceback_text
 from memsim.fast_dataclass import fast_init
 
 if TYPE_CHECKING:
@@ -216,12 +217,26 @@ class Trace:
         contexts: the context of each turn and question, as JSON lines that
             `memsim.replay.context_recorder` describes; empty if not requested.
         error: why the case could not be played to its end; empty if it was.
+        tracebacks: of what the strategy raised, each different one once, up to a number.
     """
 
     turns: list[TurnRecord] = field(default_factory=list)
     probes: list[ProbeTrace] = field(default_factory=list)
     contexts: list[str] = field(default_factory=list)
     error: str = ""
+    tracebacks: list[str] = field(default_factory=list)
+
+    def keep_traceback(self, error: BaseException) -> None:
+        """Keep the traceback of what made an error, if it was an exception of the strategy."""
+        if error.__cause__ is None or len(self.tracebacks) >= MOST_TRACEBACKS:
+            return
+        text = traceback_text(error.__cause__)
+        if text and text not in self.tracebacks:
+            self.tracebacks.append(text)
+
+
+MOST_TRACEBACKS = 5
+"""Different tracebacks that are kept of one case."""
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode

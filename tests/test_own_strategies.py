@@ -169,7 +169,7 @@ def test_a_section_may_have_any_name(
     assert {"window", "notes", "lost"} == {text.get_text() for text in legend.get_texts()}
     assert 0 < turns["tokens.notes"].max() <= 300
     assert all((c.metrics["context_peak"] or 0) <= 300 for c in run.cases if not c.control)
-    other = {c.strategy.rpartition("@")[2]: c.metrics["context_other"] for c in run.cases}
+    other = {c.strategy.rpartition("@")[2]: c.metrics["context_own"] for c in run.cases}
     assert other["Notes"]
     assert other["Plain"] == 0
     assert "in the section notes, in its own words" in tell("Notes", "cat")
@@ -201,3 +201,79 @@ def test_a_name_that_cannot_be_shown_is_refused(
     assert "a section is called 'absent'" in case["error"]
     assert all(wrong_name(name) for name in ("", "  ", "a\nb", "n" * 41, 3))
     assert not any(wrong_name(name) for name in ("notes", "Meine Notizen", "n" * 40))
+
+
+RAISING = """
+import json, tempfile
+from memsim import Strategy
+
+def price(order):
+    prices = {}
+    return prices[order]
+
+class Base(Strategy):
+    def context(self, query):
+        return self.env.build.context()
+
+class Helper(Base):
+    def observe(self, message):
+        if message.turn == 3:
+            price("A-17")
+
+class Library(Base):
+    def context(self, query):
+        if query.text.startswith("What is my cat"):
+            json.loads("{")
+        return super().context(query)
+
+class Unmade(Base):
+    def __init__(self, env):
+        super().__init__(env)
+        price("none")
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("Helper", "raising.py:7: KeyError: 'A-17' (in observe, turn 3)"),
+        ("Library", "raising.py:21: JSONDecodeError: Expecting property name enclosed in double"),
+        ("Unmade", "raising.py:7: KeyError: 'none' (in __init__)"),
+    ],
+)
+def test_an_error_names_the_users_own_line(
+    name: str, line: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The deepest one, the method and the turn; `-v`, the report and `explain` have the rest."""
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("COLUMNS", "160")
+    (place / "raising.py").write_text(RAISING, encoding="utf-8")
+    call = CliRunner().invoke
+    flags = ("-s", f"raising.py@{name}", "-k", name, "-o", f"out/{name}", "--budget", "300")
+    short, long = call(program, ["run", *flags]), call(program, ["run", "-v", *flags])
+    report = (place / "out" / name / "report.md").read_text(encoding="utf-8")
+    case = f"scenarios/moving.yaml::moving[raising.py@{name}@300]"
+    explained = call(program, ["explain", f"out/{name}", case])
+
+    assert (7, 7, 0) == (short.exit_code, long.exit_code, explained.exit_code)
+    assert line in short.stdout
+    assert "Traceback" not in short.stdout
+    assert "the whole traceback: report.md, or -v" in short.stdout
+    for told in (long.stdout, report, explained.stdout):
+        assert "Traceback (most recent call last):" in told
+        assert f'{place / "raising.py"}", line {line.split(":")[1]}, in ' in told
+
+
+def test_an_async_method_is_refused_in_one_line(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says what to write instead; a coroutine that nobody awaits would store nothing."""
+    monkeypatch.chdir(place)
+    text = STRATEGIES.replace("    def observe", "    async def observe")
+    (place / "awaited.py").write_text(text, encoding="utf-8")
+
+    done = CliRunner().invoke(program, ["run", "-s", "awaited.py@Plain", "-k", "awaited"])
+
+    assert 7 == done.exit_code
+    assert "awaited.py:12: Plain.observe is an async def" in done.stdout
+    assert "write def, and run the coroutine in it with asyncio.run(...)" in done.stdout

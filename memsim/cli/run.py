@@ -292,7 +292,8 @@ class _Performance:
         from memsim.cli.run_output import show_run
 
         flags = self._flags
-        show_run(run, summary, flags["form"], self._terminal, quiet=flags["quiet"])
+        quiet, verbose = flags["quiet"], flags["verbose"]
+        show_run(run, summary, flags["form"], self._terminal, quiet=quiet, verbose=verbose)
         self._annotate(summary)
 
     def _annotate(self, summary: RunSummary) -> None:

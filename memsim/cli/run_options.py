@@ -214,7 +214,7 @@ OUTPUT = (
     ),
     format_option("table", "md", "json", "jsonl", variable="MEMSIM_FORMAT"),
     QUIET,
-    switch("-v", "--verbose", text="Print every missed probe by id."),
+    switch("-v", "--verbose", text="Print every missed probe by id, and whole tracebacks."),
     COLOR,
     click.option(
         "--progress",

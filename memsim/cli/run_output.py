@@ -28,14 +28,20 @@ Format = Literal["table", "md", "json", "jsonl"]
 
 
 def show_run(
-    run: Run, summary: RunSummary, form: Format, terminal: Terminal, *, quiet: bool
+    run: Run,
+    summary: RunSummary,
+    form: Format,
+    terminal: Terminal,
+    *,
+    quiet: bool,
+    verbose: bool = False,
 ) -> None:
     """Print a run to standard output."""
     from memsim.report.run_markdown import markdown
     from memsim.report.run_summary import json_case_lines, json_document
 
     if form == "table":
-        lines = [] if quiet else run_lines(summary, terminal)
+        lines = [] if quiet else run_lines(summary, terminal, verbose=verbose)
         terminal.say_lines([*lines, verdict_line(summary, terminal)])
     elif form == "md":
         terminal.say(markdown(summary).rstrip("\n"))
@@ -45,7 +51,7 @@ def show_run(
         terminal.say("\n".join(json_case_lines(run)))
 
 
-def run_lines(summary: RunSummary, terminal: Terminal) -> list[TextLine]:
+def run_lines(summary: RunSummary, terminal: Terminal, *, verbose: bool = False) -> list[TextLine]:
     """The tables and failures of a run, as lines in reading order."""
     from memsim.report import board_tables, failure_text
     from memsim.report.board_tables import judge_sentences
@@ -68,7 +74,7 @@ def run_lines(summary: RunSummary, terminal: Terminal) -> list[TextLine]:
         lines += leakage_lines(summary.leakage, marks, width, beside=summary.boards)
     if summary.comparison is not None:
         lines += comparison_lines(summary.comparison, marks, width)
-    lines += failure_text.unscored_lines(summary.unscored, marks)
+    lines += failure_text.unscored_lines(summary.unscored, marks, tracebacks=verbose)
     lines += failure_text.failure_lines(summary.failures, marks)
     return lines
 

@@ -43,9 +43,12 @@ def check_signatures(kind: type[Strategy], file: Path | None, shown: str) -> Non
     """Refuse a class with methods that cannot be called as memsim calls them.
 
     Raises:
-        RefError: a method has the wrong parameters; with file and line of the method.
+        RefError: a method has the wrong parameters, or is asynchronous; with file and line of the
+            method.
     """
     for name, method, given in _overridden(kind):
+        if inspect.iscoroutinefunction(method) or inspect.isasyncgenfunction(method):
+            raise _async_error(f"{kind.__name__}.{name}", method, {str(file): shown})
         try:
             inspect.signature(method).bind(*given)
         except (TypeError, ValueError):
@@ -67,14 +70,26 @@ def _overridden(kind: type[Strategy]) -> Iterator[tuple[str, Callable[..., Any],
 def _error(
     name: str, method: Callable[..., Any], given: list[str], files: dict[str, str]
 ) -> RefError:
-    code = getattr(inspect.unwrap(getattr(method, "__func__", method)), "__code__", None)
     wanted = ", ".join(each for each in given if each != "self")
     try:
         takes = str(inspect.signature(method))
     except (TypeError, ValueError):
         takes = "something else"
+    return _at(method, f"{name} is called with ({wanted}), and takes {takes}", files)
+
+
+def _async_error(name: str, method: Callable[..., Any], files: dict[str, str]) -> RefError:
+    said = (
+        f"{name} is an async def, and memsim calls plain methods:"
+        " write def, and run the coroutine in it with asyncio.run(...)"
+    )
+    return _at(method, said, files)
+
+
+def _at(method: Callable[..., Any], said: str, files: dict[str, str]) -> RefError:
+    code = getattr(inspect.unwrap(getattr(method, "__func__", method)), "__code__", None)
     return RefError(
-        f"{name} is called with ({wanted}), and takes {takes}",
+        said,
         path=files.get(code.co_filename, code.co_filename) if code else None,
         line=code.co_firstlineno if code else None,
     )

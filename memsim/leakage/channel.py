@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from memsim.canary.match import Matcher
 from memsim.canary.mint import unplanted
-from memsim.errors import MemsimError, describe_error
+from memsim.errors import MemsimError, describe_error, traceback_text
 from memsim.leakage.attack_families import ChannelHeader, Families
 from memsim.leakage.attack_files import channel_header
 from memsim.leakage.attack_steps import batches
@@ -67,6 +67,7 @@ class ChannelRun:
         negatives: secrets that were never planted, and were looked for.
         read: characters in which they were looked for, logs and files not counted.
         false_hits: how many of them were found, which must be none.
+        traceback: of what the strategy raised; empty if it raised nothing.
     """
 
     findings: tuple[Finding, ...]
@@ -75,6 +76,7 @@ class ChannelRun:
     read: int
     false_hits: int
     error: str = ""
+    traceback: str = ""
 
     def record(self, channel: Channel) -> Mapping[str, object]:
         """The `leakage` object of the channel's own line in `probes.jsonl`."""
@@ -114,14 +116,14 @@ def play_channel(
         families=families,
     )
     findings: list[Finding] = []
-    error = ""
+    error = trace = ""
     try:
         for finding in channel.run(lab, count):
             findings.append(fit_for_records(finding, lab))  # noqa: PERF401 - kept up to an error
     except MemsimError as raised:
-        error = str(raised)
+        error, trace = str(raised), traceback_text(raised.__cause__ or raised)
     except (Exception, SystemExit) as raised:  # noqa: BLE001 - a stranger's code: what it raises is a finding
-        error = describe_error(raised)
+        error, trace = describe_error(raised), traceback_text(raised)
     strangers = unplanted(seed)
     names = {stranger.id for stranger in strangers}
     # With the planted ones among them, a part that a stranger has in common with one of those tells
@@ -135,6 +137,7 @@ def play_channel(
         read=len(read),
         false_hits=sum(hit.canary in names for hit in matcher.find_in([read, aside])),
         error=lab.redacted(" ".join(error.split())),
+        traceback=lab.redacted(trace),
     )
 
 

@@ -78,6 +78,7 @@ def replay(
         stage.check_purity()
     except MemsimError as error:
         stage.trace.error = str(error)
+        stage.trace.keep_traceback(error)
         stage.abandon([p for p in scenario.probes if p.id not in asked])
     finally:
         stage.close()

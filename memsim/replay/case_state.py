@@ -38,6 +38,7 @@ class CaseState:
     Attributes:
         said: when each message was said.
         watch: holds the strategy to its contract.
+        turn: the number of the turn in play; 0 before the first.
         calls: by phase, what guards and meters calls of the strategy.
         compactions: how many the strategy has logged.
     """
@@ -60,7 +61,8 @@ class CaseState:
         self.trace = Trace()
         self.recorder: ContextRecorder | None = None
         self.model = MeteredModel(model)
-        self.calls = calls_by_phase(self.model, hear)
+        self.turn = 0
+        self.calls = calls_by_phase(self.model, hear, lambda: self.turn)
         self.counter = counter
         self.budget = budget
         self.repeat = repeat

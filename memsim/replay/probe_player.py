@@ -34,6 +34,7 @@ class ProbePlayer:
     def ask(self, ask: Ask) -> ProbeTrace:
         """Ask one question; an error ends this question only."""
         case, probe = self._case, ask.probe
+        case.turn = ask.turn
         case.player.env.clock.set(ask.time)
         evidence = case.facts.evidence(probe)
         sources = tuple(source for source, _ in evidence)
@@ -51,6 +52,7 @@ class ProbePlayer:
             self._answer_probe(query, evidence, result)
         except MemsimError as error:
             result.error = str(error)
+            case.trace.keep_traceback(error)
         if case.recorder is not None:
             case.recorder.probe(probe.id, ask.turn, result.context)
         return self._trace(ask, result, case.said.age(sources, ask.turn, ask.time))

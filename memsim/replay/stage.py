@@ -42,7 +42,6 @@ class Stage:
         self._player = case.player
         self._probes = ProbePlayer(case)
         self._before: tuple[Message, ...] = ()
-        self._turn = 0
         self._playing: Turn | None = None
 
     def open(self) -> None:
@@ -57,6 +56,7 @@ class Stage:
             self._player.close()
         except MemsimError as error:
             self.trace.error = self.trace.error or str(error)
+            self.trace.keep_traceback(error)
 
     @property
     def strategy(self) -> Strategy:
@@ -117,7 +117,7 @@ class Stage:
             self.trace.probes.append(
                 ProbeTrace(
                     probe=probe,
-                    turn=self._turn,
+                    turn=self._case.turn,
                     session="",
                     time=self._player.env.clock.now(),
                     query_tokens=0,
@@ -142,7 +142,7 @@ class Stage:
 
     def _play_turn(self, turn: Turn) -> None:
         case = self._case
-        self._turn, self._playing = turn.number, turn
+        case.turn, self._playing = turn.number, turn
         case.watch.whose = turn.principal
         planted = {f.source for f in turn.facts}
         for fact in turn.facts:

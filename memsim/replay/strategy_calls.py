@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping
 from types import TracebackType
 
-from memsim.errors import MemsimError, StrategyError, describe_error
+from memsim.errors import MemsimError, RemoteError, StrategyError, describe_error
 from memsim.models import Model, Reply, Request
+from memsim.strategy import Strategy
 from memsim.trace import CallRecord, Phase
 
 HearError = Callable[[BaseException], None]
@@ -57,12 +59,19 @@ _PHASES: tuple[Phase, ...] = ("write", "maintain", "search")
 class StrategyCall:
     """A reusable context manager around calls of the strategy in one phase."""
 
-    __slots__ = ("_hear", "_model", "_phase")
+    __slots__ = ("_hear", "_model", "_phase", "_turn")
 
-    def __init__(self, model: MeteredModel, phase: Phase, hear: HearError | None = None) -> None:
+    def __init__(
+        self,
+        model: MeteredModel,
+        phase: Phase,
+        hear: HearError | None = None,
+        turn: Callable[[], int] = int,
+    ) -> None:
         self._model = model
         self._phase = phase
         self._hear = hear
+        self._turn = turn
 
     def __enter__(self) -> None:
         self._model.phase = self._phase
@@ -76,11 +85,39 @@ class StrategyCall:
         if error is not None and self._hear is not None:
             self._hear(error)
         if isinstance(error, Exception | SystemExit) and not isinstance(error, MemsimError):
-            raise StrategyError(describe_error(error)) from error
+            said = f"{describe_error(error)}{_when(error, self._turn())}"
+            raise StrategyError(said) from error
+
+
+_METHODS = {name: name for name, found in vars(Strategy).items() if callable(found)}
+_METHODS["ranked"] = "context"  # its ranking is made later
+
+
+def _when(error: BaseException, turn: int) -> str:
+    """In which method and turn it was, as a phrase in brackets; empty if nobody can tell."""
+    parts = [f"in {method}"] if (method := _method(error)) else []
+    parts += [f"turn {turn}"] if turn else []
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _method(error: BaseException) -> str:
+    """The method of the strategy that was called."""
+    if isinstance(error, RemoteError):
+        return error.method
+    # The first frame is the caller's, whose methods have the same names.
+    rest = error.__traceback__.tb_next if error.__traceback__ else None
+    names = (frame.f_code.co_name for frame, _ in traceback.walk_tb(rest))
+    return next((_METHODS[name] for name in names if name in _METHODS), "")
 
 
 def calls_by_phase(
-    model: MeteredModel, hear: HearError | None = None
+    model: MeteredModel, hear: HearError | None = None, turn: Callable[[], int] = int
 ) -> Mapping[str, StrategyCall]:
-    """By phase, the context manager for calls of the strategy; `hear` is told what they raise."""
-    return {phase: StrategyCall(model, phase, hear) for phase in _PHASES}
+    """By phase, the context manager for calls of the strategy.
+
+    Args:
+        model: its calls are metered.
+        hear: is told what the strategy raises.
+        turn: the turn in play; 0 before the first.
+    """
+    return {phase: StrategyCall(model, phase, hear, turn) for phase in _PHASES}

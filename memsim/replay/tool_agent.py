@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from memsim.errors import MemsimError, ModelError, StrategyError
+from memsim.errors import MemsimError, ModelError, StrategyError, describe_error
 from memsim.message import Block, Message, Text, TokenCounter, ToolResult, ToolUse, paired, said
 from memsim.models import AGENT_CALLS, AGENT_ROUNDS, Model, Request, ToolSpec
 from memsim.replay.contract import watch_sent
@@ -245,7 +245,9 @@ class ToolAgent:
         except MemsimError as error:
             if arguments_allowed(call.arguments, offered[call.name].parameters):
                 raise
-            return "failed", f"Error: {error}"
+            # The model is told what went wrong, and not in which turn.
+            raised = error.__cause__ if isinstance(error, StrategyError) else None
+            return "failed", f"Error: {describe_error(raised) if raised else error}"
         return ("refused" if text.casefold().startswith("error") else "done"), text
 
 

@@ -10,7 +10,7 @@ from memsim.leakage import LEAKAGE
 from memsim.leakage.attempt import Attempt, Finding, read_finding
 from memsim.leakage.probe_lines import score_lines
 from memsim.report import number_format
-from memsim.report.failure_text import explain_command
+from memsim.report.failure_text import explain_command, traceback_lines
 from memsim.report.layout import (
     Column,
     Marks,
@@ -32,7 +32,10 @@ def case_lines(case: CaseResult, probes: Sequence[Mapping[str, Any]], width: int
     """Render the failed probes of a case, with a command to paste."""
     lines = [TextLine(text=case.key, tone="head")]
     if case.error:
-        lines.append(TextLine(text=f"  {case.state}: {case.error}", tone="bad"))
+        state = "error" if case.state == "scored" else case.state
+        lines.append(TextLine(text=f"  {state}: {case.error}", tone="bad"))
+    for text in case.tracebacks:
+        lines += traceback_lines(text)
     failed = [p for p in probes if p["outcome"] not in PASSED]
     passed = len(probes) - len(failed)
     lines.append(

@@ -91,16 +91,27 @@ def probe_way(probe: str, said: int | None, gone: int | None, reason: str) -> st
     return f"{probe} ({', '.join(parts)})" if parts else probe
 
 
-def unscored_lines(cases: tuple[UnscoredCase, ...], marks: Marks) -> list[TextLine]:
-    """Render the cases that could not be scored, and why."""
+def unscored_lines(
+    cases: tuple[UnscoredCase, ...], marks: Marks, *, tracebacks: bool = False
+) -> list[TextLine]:
+    """Render the cases that could not be scored, and why; with tracebacks on request."""
     lines: list[TextLine] = []
     for case in cases[:MANY_BLOCKS]:
         lines.append(TextLine(text=f"{case.state.upper()} {case.case}", tone="bad"))
         lines.append(TextLine(text=f"  {case.error or 'no reason was given'}"))
+        for text in case.tracebacks if tracebacks else ():
+            lines += traceback_lines(text)
+    if not tracebacks and any(case.tracebacks for case in cases):
+        lines.append(TextLine(text="  the whole traceback: report.md, or -v", tone="dim"))
     if len(cases) > MANY_BLOCKS:
         more = f"{marks.dots} {len(cases) - MANY_BLOCKS:,} more unscored cases in report.md"
         lines.append(TextLine(text=more, tone="bad"))
     return [*lines, TextLine(text="")] if lines else []
+
+
+def traceback_lines(text: str) -> list[TextLine]:
+    """Render a traceback, line by line."""
+    return [TextLine(text=f"  {line}".rstrip(), tone="dim") for line in text.splitlines()]
 
 
 def missed_lines(groups: tuple[MissedGroup, ...], marks: Marks, width: int) -> list[TextLine]:

@@ -71,7 +71,7 @@ def _lines(summary: RunSummary) -> Iterator[str]:
     yield from _failures(summary.failures)
     yield from _unscored(summary.unscored)
     yield from _missed(summary.missed)
-    fence = max(("```", *(f"{ticks}`" for ticks in BACKTICKS.findall(header.command))), key=len)
+    fence = _fence(header.command)
     yield from ("", "## Reproduce", "", fence, header.command, fence)
 
 
@@ -108,12 +108,21 @@ def _failures(failures: tuple[CaseFailure, ...]) -> Iterator[str]:
             yield f"  - missed: {markdown_code(explain_command(probe.id))}"
 
 
+def _fence(text: str) -> str:
+    """A fence that is longer than any row of backticks in the text."""
+    return max(("```", *(f"{ticks}`" for ticks in BACKTICKS.findall(text))), key=len)
+
+
 def _unscored(cases: tuple[UnscoredCase, ...]) -> Iterator[str]:
     if not cases:
         return
     yield from ("", "## Not scored", "")
     for case in cases:
         yield f"- {markdown_code(case.case)}: {markdown_escape(case.error or case.state)}"
+        for text in case.tracebacks:
+            fence = _fence(text)
+            yield from ("", f"  {fence}", *(f"  {line}" for line in text.splitlines()))
+            yield from (f"  {fence}", "")
 
 
 def _missed(groups: tuple[MissedGroup, ...]) -> Iterator[str]:

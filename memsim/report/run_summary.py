@@ -180,11 +180,16 @@ class CaseFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnscoredCase:
-    """A case that could not be scored, wholly or in part."""
+    """A case that could not be scored, wholly or in part.
+
+    Attributes:
+        tracebacks: of what the strategy raised.
+    """
 
     case: str
     state: str
     error: str
+    tracebacks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -189,11 +189,13 @@ def unscored_of(case: CaseResult) -> UnscoredCase:
     """A case that could not be scored, and why."""
     unbound = [f.metric for f in case.expect_failures if f.value is None]
     errors = case.counts.get("errors", 0)
-    said = case.error or (f"{plural(errors, 'probe')} could not be scored" if errors else "")
+    said = case.error
+    if errors and case.state == "scored":
+        said = f"{plural(errors, 'probe')} could not be scored" + (said and f": {said}")
     said = "; ".join(part for part in (said, _unjudged(case)) if part)
     said = said or f"{', '.join(unbound)} could not be measured"
     state = "unjudged" if case.state == "scored" and _unjudged(case) else case.state
-    return UnscoredCase(case=case.key, state=state, error=said)
+    return UnscoredCase(case=case.key, state=state, error=said, tracebacks=case.tracebacks)
 
 
 def _unjudged(case: CaseResult) -> str:

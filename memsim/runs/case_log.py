@@ -85,9 +85,12 @@ def span_after(start: int, data: bytes) -> RecordSpan:
 
 def result_record(result: CaseResult) -> dict[str, object]:
     """Encode a result as JSON values."""
-    # The repeat stands behind the id; nothing that is empty is told of a judge.
+    # The repeat stands behind the id; nothing that is empty is told of a judge or of errors.
     record = {"id": result.id, "repeat": result.repeat} | asdict(result)
-    return record if result.unjudged else {k: v for k, v in record.items() if k != "unjudged"}
+    return {k: v for k, v in record.items() if v or k not in _RARE}
+
+
+_RARE = frozenset({"unjudged", "tracebacks"})
 
 
 def read_result(record: dict[str, Any]) -> CaseResult:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from memsim.clock import Clock
 from memsim.context import Context
 from memsim.discovery.loader import prepare
-from memsim.errors import MemsimError, StrategyError, describe_error, error_text
+from memsim.errors import MemsimError, StrategyError, describe_error, error_text, traceback_text
 from memsim.message import TokenCounter
 from memsim.strategy import Environment, Event, Strategy
 from memsim.strategy_process.logbook import Logbook
@@ -90,7 +90,8 @@ class _Host:
             said = str(error) if known else describe_error(error)
             kind = type(error).__name__ if known else ""
             events = [e for e in self.events if type(e) is Event]
-            self._wire.send(("raised", (kind, said, error_text(error)), events, self.book.drain()))
+            told = (kind, said, error_text(error), traceback_text(error))
+            self._wire.send(("raised", told, events, self.book.drain()))
 
     def _called(self, number: int, world: int, name: str, given: Any) -> object:  # noqa: ANN401 - a method's own
         if name == "make":

@@ -133,7 +133,7 @@ class IsolatedStrategies:
             self._wire.send((number, world, env.clock.now(), name, sent, counts))
             if name == "observe":
                 self._wire.know(given[0])  # type: ignore[arg-type]
-            return self._heard_from(env)
+            return self._heard_from(env, name)
         except (EOFError, OSError):
             self.dead = True
             code = self._process.wait(_PATIENCE)
@@ -143,7 +143,7 @@ class IsolatedStrategies:
             self.dead = self.dead or not isinstance(error, MemsimError | RemoteError)
             raise
 
-    def _heard_from(self, env: Environment) -> Any:  # noqa: ANN401 - a method's own
+    def _heard_from(self, env: Environment, method: str) -> Any:  # noqa: ANN401 - a method's own
         while True:
             kind, *told = self._wire.receive()
             if kind == "ask":
@@ -156,8 +156,8 @@ class IsolatedStrategies:
                 env.log(event)
             if kind == "done":
                 return value
-            name, said, beneath = value
-            raise _error(name, said, beneath)
+            name, *said = value
+            raise _error(name, _CALLED.get(method, method), *said)
 
     def _answer(self, env: Environment, what: str, given: Sequence[Any]) -> None:
         try:
@@ -216,11 +216,15 @@ def _is_plain(value: object) -> bool:
     return value is None or type(value) in {bool, int, str}
 
 
-def _error(name: str, said: str, beneath: str) -> Exception:
+_CALLED = {"make": "__init__", "rank": "context"}
+"""Methods of a strategy behind calls with other names."""
+
+
+def _error(name: str, method: str, said: str, beneath: str, trace: str) -> Exception:
     kind = getattr(memsim.errors, name, None) if name else None
     if isinstance(kind, type) and issubclass(kind, MemsimError):
         return kind(said)
-    return RemoteError(said, beneath)
+    return RemoteError(said, beneath, method=method, trace=trace)
 
 
 class _Proxy(Strategy):

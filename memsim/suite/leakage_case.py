@@ -44,6 +44,8 @@ def attack(spec: CaseSpec, setting: Setting) -> CaseOutcome:
     probe_lines = "".join(map(json_line, lines)).encode(errors="backslashreplace")
     score = score_lines(map(json.loads, probe_lines.splitlines()))
     result = _result(spec, score, round(time.perf_counter() - began, 6))
+    if played.traceback:
+        result = replace(result, tracebacks=(played.traceback,))
     return CaseOutcome(result=result, probe_lines=probe_lines)
 
 

@@ -214,7 +214,7 @@ def _scored(
         return failed_outcome(spec, f"the strategy logged what JSON cannot hold: {error}")
     state: State = "error" if trace.error else "scored"
     result = replace(
-        blank_result(spec, state=state, error=" ".join(trace.error.split())),
+        blank_result(spec, state=state, error=" ".join(_first_error(trace).split())),
         control=control,
         metrics=metrics,
         counts=_counts(trace, scores) | _unjudged(trace, judgement),
@@ -222,6 +222,7 @@ def _scored(
         expect_failures=() if control else _broken(metrics, spec, trace),
         seconds=round(time.perf_counter() - began, 6),
         unjudged=judgement.why,
+        tracebacks=tuple(trace.tracebacks),
     )
     return CaseOutcome(
         result=result,
@@ -229,6 +230,10 @@ def _scored(
         probe_lines=probe_lines,
         context_lines=context_lines,
     )
+
+
+def _first_error(trace: Trace) -> str:
+    return trace.error or next((probe.error for probe in trace.probes if probe.error), "")
 
 
 def _broken(

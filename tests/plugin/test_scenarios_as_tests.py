@@ -80,7 +80,10 @@ def test_what_could_not_be_scored_is_an_error(project: pytest.Pytester) -> None:
 
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(
-        ["broken.py:9: KeyError: 'x'", "ERROR *[[]broken@4k] - Failed: broken.py:9: *"]
+        [
+            "broken.py:9: KeyError: 'x' (in context, turn 1)",
+            "ERROR *[[]broken@4k] - Failed: broken.py:9: *",
+        ]
     )
 
 

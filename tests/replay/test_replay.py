@@ -352,7 +352,7 @@ def test_what_a_strategy_raises_is_an_error_of_the_probe_with_its_place(
 
     probe = the_probe(trace)
     assert probe.error.startswith("test_replay.py:")
-    assert probe.error.endswith("RuntimeError: the attic is full")
+    assert probe.error.endswith(f"RuntimeError: the attic is full (in {where}, turn 2)")
     assert probe.answer is None
     assert bool(trace.error) == (where == "observe")
 
@@ -366,7 +366,7 @@ def test_a_strategy_that_exits_is_an_error_too() -> None:
 
     probe = the_probe(run(script(ask(ORDER, 0)), Quitter))
 
-    assert probe.error.endswith("SystemExit: no answer to What is my order?")
+    assert probe.error.endswith("SystemExit: no answer to What is my order? (in context)")
 
 
 class Fickle(Everything):
@@ -449,7 +449,7 @@ def test_a_ranking_that_fails_fails_its_probe() -> None:
 
     probe = the_probe(run(script(turn(1, "A-17"), ask(ORDER, 1)), Failing))
 
-    assert probe.error.endswith("LookupError: What is my order?")
+    assert probe.error.endswith("LookupError: What is my order? (in context, turn 1)")
 
 
 def test_a_failing_probe_does_not_end_the_case(monkeypatch: pytest.MonkeyPatch) -> None:

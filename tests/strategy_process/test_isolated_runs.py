@@ -141,7 +141,11 @@ def test_an_error_is_told_in_the_same_words(project: Path) -> None:
     here, apart = _run(project, *own), _run(project, "--isolated", *own)
 
     assert [(c["state"], c["error"]) for c in here] == [(c["state"], c["error"]) for c in apart]
-    assert "raises.py:12: ValueError: no more" in apart[0]["error"]
+    assert "raises.py:12: ValueError: no more (in context, turn " in apart[0]["error"]
+    for found in (here, apart):
+        (trace,) = found[0]["tracebacks"]
+        assert "KeyError: 'this'" in trace
+        assert 'raises.py", line 12, in context' in trace
 
 
 ENDS = RAISES.replace(

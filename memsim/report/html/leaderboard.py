@@ -104,9 +104,16 @@ def _why_failed(subject: PageContent) -> Iterator[Markup]:
         for f in subject.summary.failures
         for b in f.broken
     ]
-    unscored = [joined([code(c.case), f" {c.error or c.state}"]) for c in subject.summary.unscored]
+    unscored = [
+        joined([code(c.case), f" {c.error or c.state}", *map(_traceback, c.tracebacks)])
+        for c in subject.summary.unscored
+    ]
     yield from _listed("Bounds that were not kept", broken, "bad")
     yield from _listed("Not scored, or only in part", unscored, "warn")
+
+
+def _traceback(text: str) -> Markup:
+    return folded("traceback", element("pre", text, tabindex=0))
 
 
 def _listed(head: str, texts: list[Markup], css: str) -> Iterator[Markup]:

@@ -22,7 +22,7 @@ METRICS = {
         name: amount(f"context's {section}, mean {_OVER}", "tokens")
         for section, name in _BY_SECTION.items()
     },
-    "context_other": amount(f"context's other sections, mean {_OVER}", "tokens"),
+    "context_own": amount(f"context's sections with names of its own, mean {_OVER}", "tokens"),
     "overflow": amount("cut from contexts that were over the budget", "tokens"),
 }
 
@@ -35,7 +35,7 @@ class _Sizes:
         self.sections: Counter[str] = Counter()
 
     @property
-    def other(self) -> int:
+    def own(self) -> int:
         """Tokens of sections with a name of the strategy's own."""
         return sum(tokens for name, tokens in self.sections.items() if name not in SECTIONS)
 
@@ -67,6 +67,6 @@ def measure(records: CaseRecords) -> Mapping[str, Measure]:
         "context_peak": measured(max(turns.peak, questions.peak), n),
         "context_total": measured(sizes.sent, n),
         **{name: measured(sizes.sections[section] / n, n) for section, name in _BY_SECTION.items()},
-        "context_other": measured(sizes.other / n, n),
+        "context_own": measured(sizes.own / n, n),
         "overflow": measured(sizes.overflow, n),
     }
