@@ -8,6 +8,9 @@ written                     read as
 ``5 марта 2026 г.``         ``2026-03-05``
 ``2026. március 5-én``      ``2026-03-05``
 ``5 มีนาคม 2569``            ``2026-03-05``
+``2026-yil 5-mart``          ``2026-03-05``
+``Marso 5, 2026``            ``2026-03-05``
+``2026 оны 3 сарын 5``       ``2026-03-05``
 ``15時30分``                 ``15:30``
 ``1.250.000,50``            ``1250000.50``
 ``12,5``                    ``12.5``
@@ -27,8 +30,8 @@ from memsim.language.month_names import MONTH_NAMES
 from memsim.language.scripts import CASELESS
 from memsim.language.word_forms import bare
 
-LONGEST_ENDING: Final = 3
-"""Letters after the beginning of a month's name: `maaliskuussa`."""
+LONGEST_ENDING: Final = 4
+"""Letters after the beginning of a month's name: `maaliskuussa`, `martında`."""
 
 BUDDHIST: Final = 543
 """Years that the Thai calendar is ahead."""
@@ -41,18 +44,29 @@ _EAST: Final = re.compile(
 _VIETNAMESE: Final = re.compile(
     r"(?:\bngay\s)?(?<!\d)(?P<day>\d{1,2})\sthang\s(?P<month>\d{1,2})(?:,?\s(?:nam\s)?(?P<year>\d{4}))?"
 )
+_MONGOLIAN: Final = re.compile(
+    r"(?<!\d)(?P<year>\d{4})\sоны?\s(?P<month>\d{1,2})(?:[\s-]?(?:дугаар|дүгээр|р))?\sсарын\s(?P<day>\d{1,2})"
+)
 _WORD: Final = r"[^\W\d_][^\s\d.,;:!?()]{1,17}"
 _DAY_FIRST: Final = re.compile(
-    rf"(?<![\w.,:])(?<!\d-)(?P<day>\d{{1,2}})(?:\.|-?(?:er|re|го|е|a|η|ა))?\s?(?:de\s|d'|of\s)?"
+    rf"(?<![\w.,:])(?<!\d-)(?P<day>\d{{1,2}})(?:\.|-?(?:er|re|го|е|a|η|ა))?\s?(?:de\s|d'|of\s|ng\s)?"
     rf"(?P<name>{_WORD})\.?(?:,?\s(?:del?\s)?(?P<year>\d{{4}})(?![\d.,:-]*\d))?"
 )
 _YEAR_FIRST: Final = re.compile(
     rf"(?<![\w.,:-])(?P<year>\d{{4}})(?:\.|\s(?:m|г|р|თ|թ|gada|წლის|ж)\b\.?)?\s"
     rf"(?P<name>{_WORD})\.?\s(?P<day>\d{{1,2}})(?!\d)"
 )
+_TURKIC: Final = re.compile(
+    rf"(?<![\w.,:-])(?P<year>\d{{4}})(?:-?c[iu])?[\s-]?(?:[yi]il|il|жыл)[^\W\d_]{{0,4}}\s"
+    rf"(?P<day>\d{{1,2}})[\s-](?P<name>{_WORD})"
+)
+_MONTH_FIRST: Final = re.compile(
+    rf"(?<![\w])(?P<name>{_WORD})\s(?P<day>\d{{1,2}}),?\s(?P<year>\d{{4}})(?![\d.,:-]*\d)"
+)
 _NO_DAY: Final = re.compile(
     rf"(?<![\w])(?P<name>{_WORD})\.?\s(?:del?\s)?(?P<year>\d{{4}})(?![\d.,:-]*\d)"
 )
+_NAMING: Final = (_TURKIC, _YEAR_FIRST, _DAY_FIRST, _MONTH_FIRST, _NO_DAY)
 _CLOCK: Final = re.compile(
     r"(?<!\d)(?P<hour>\d{1,2})\s?[時时点點시]\s?(?:(?P<minute>\d{1,2})\s?[分분])?"
 )
@@ -65,8 +79,12 @@ _TYPOGRAPHIC: Final = re.compile("(?<=\\d)[\u00a0\u2009\u202f\u066c](?=\\d{3}(?!
 _SEAM: Final = re.compile(rf"(?<=[0-9a-z])(?=[{CASELESS}])|(?<=[{CASELESS}])-?(?=[0-9a-z])")
 _NUMBER_ENDING: Final = re.compile(r"(?<=\d)[-:'](?=[^\W\d_]{1,6}\b)")
 
-_NUMBER_PREFIX: Final = re.compile(r"(?<![\w-])(?:ngu|nge|nga|yi|ku|ke|ika)-(?=\d)")
-"""Zulu copulas and Malay or Tagalog ordinals; codes have capital letters."""
+_JOINED_PREFIX: Final = re.compile(
+    r"(?<![\w-])(?:(?:ngu|nge|nga|yi|ku|ke|ika)-(?=\d)"
+    r"|(?:n(?=[DG])|m(?=B)|g(?=C)|b(?=P)|d(?=T)|bh(?=F)|t(?=[SAEIOU])|h(?=[AEIOU]))"
+    r"(?=[A-Z][^\W\d_A-Z]{2}))"
+)
+"""Zulu copulas and Malay or Tagalog ordinals before a number, Irish eclipsis before a name."""
 
 
 def join_groups(text: str) -> str:
@@ -75,14 +93,15 @@ def join_groups(text: str) -> str:
 
 
 def part_prefixes(text: str) -> str:
-    """The text without prefixes that a language joins to a number by a hyphen: `ngu-7731`."""
-    return _NUMBER_PREFIX.sub("", text)
+    """The text without prefixes that only case or a hyphen shows: `ngu-7731`, `nGaillimh`."""
+    return _JOINED_PREFIX.sub("", text)
 
 
 def plain_dates(folded: str) -> str:
     """A folded text with dates that name a month and a year in plain form."""
     if _NUMBER_AT.search(folded):
-        for pattern in (_YEAR_FIRST, _DAY_FIRST, _NO_DAY):
+        # An English date may begin with its month, however that is misspelt.
+        for pattern in (p for p in _NAMING if p is not _MONTH_FIRST):
             folded = pattern.sub(_with_year, folded)
     return folded
 
@@ -91,8 +110,8 @@ def plain_values(folded: str) -> str:
     """A folded text in a language besides English, with its values in plain form."""
     if not _NUMBER_AT.search(folded):
         return folded
-    text = _VIETNAMESE.sub(_numbered, _EAST.sub(_eastern, folded))
-    for pattern in (_YEAR_FIRST, _DAY_FIRST, _NO_DAY):
+    text = _MONGOLIAN.sub(_numbered, _VIETNAMESE.sub(_numbered, _EAST.sub(_eastern, folded)))
+    for pattern in _NAMING:
         text = pattern.sub(_named, text)
     text = _CLOCK.sub(lambda at: f" {int(at['hour']):02}:{int(at['minute'] or 0):02} ", text)
     return _SEAM.sub(" ", _NUMBER_ENDING.sub(" ", _GROUPS.sub(_ungrouped, text)))

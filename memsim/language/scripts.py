@@ -34,7 +34,7 @@ _POINTS: Final = re.compile(
     "\u00ad\u200b-\u200f\u2060\ufeff]"
 )
 _NATIVE_DIGIT: Final = re.compile(r"(?![0-9])\d")
-_NATIVE_LETTER: Final = re.compile(r"(?![a-zA-Z0-9])[^\W_]")
+_NATIVE_LETTER: Final = re.compile(r"(?![a-zA-Z0-9])[^\W_]|(?<=[GOgo])\u2018(?=[a-z])")
 
 
 @lru_cache(maxsize=1)

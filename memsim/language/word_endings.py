@@ -13,7 +13,7 @@ from typing import Final
 LATIN_PREFIXES: Final = "i e u o ku kwa use nase ase wase yase lase base zase ngase"
 """Class prefixes and locatives of Zulu and Xhosa: `iTheku`, `eThekwini`, `useThekwini`."""
 
-LATIN_BASES: Final = "a s e o i y u as is us ys es os um ia"
+LATIN_BASES: Final = "a s e o i y u as is us ys es os um ia ir"
 """Endings of a base form that another ending may replace: `Praha`, `Praze`."""
 
 LATIN: Final = (
@@ -30,7 +30,7 @@ LATIN: Final = (
     "də dən ə nə yə lər ləri dədir "
     "da de ta te dan den tan ten ya ye yi yı yu yü nin nın nun nün "
     "in un ün yla yle la le lar "
-    "ler ları lerin ların ndan nden nda nde na ne dir dır dur dür "
+    "ning niki ler ları lerin ların ndan nden nda nde na ne dir dır dur dür "
     "tir tır tur tür ydi ydı ki "
     "im um m imiz umuz lik lı li lu cı ci "
     # Polish, Czech, Slovak, Slovene, Croatian
@@ -65,7 +65,8 @@ CYRILLIC: Final = (
     "да де та те дан ден тан тен нан нен га ге ка ке ға қа на не "
     "ны ні ди ты ти нын нің дын "
     "дің тын тің мен бен пен лар лер дар дер тар тер д т аас ээс "
-    "оос өөс ийн ын ыг ийг аар "
+    "оос өөс ийн ын ыг ийг аар гаас гээс гоос гөөс гийн "
+    "до дө го гө дон дөн гон нун нүн ну нү ди ро "
     "ээр оор өөр руу рүү тай тэй той ма има "
 )
 
@@ -100,10 +101,10 @@ INDIC: Final = (
     "য় তে র কে য়ের ের টি টা টির টায় এ ে েই য়েই ও ত লৈ "
     # Hindi, Marathi, Nepali
     "्यात ्याला ्याहून ्याचा ्याची ्याचे ्यामध्ये "
-    "े ों ें ा ी ि त ात ला ाला हून ाहून चा ची चे ाचा ाची ाचे मध्ये "
+    "े ों ें ा ी ि त ात ला ाला हून ाहून चा ची चे च्या ाचा ाची ाचे ाच्या मध्ये "
     "ने ाने मा लाई को का की ले बाट "
     # Gujarati, Punjabi
-    "માં થી ને નો ની નું એ ે ਵਿੱਚ ਤੋਂ ਨੂੰ ਦਾ ਦੀ "
+    "માં થી ને નો ની નું ના એ ે ੇ ੀ ਿਆਂ ਾਂ ਵਿੱਚ ਤੋਂ ਨੂੰ ਦਾ ਦੀ "
     # Tamil
     "ில் யில் வில் த்தில் ல் க்கு ுக்கு இற்கு ிற்கு யிலிருந்து "
     "ிலிருந்து ை யை வை ால் யால் ுடன் யுடன் "
@@ -116,7 +117,7 @@ INDIC: Final = (
     # Malayalam
     "ിൽ യിൽ ത്തിൽ ൽ ിലേക്ക് യിലേക്ക് ലേക്ക് ിൽനിന്ന് യിൽനിന്ന് "
     "ന്റെ യുടെ ുടെ ിന്റെ ക്ക് യ്ക്ക് ിന് "
-    "നെ െ യെ ും യും ിലെ യിലെ ിലാണ് യിലാണ് ആണ് "
+    "നെ െ ് യെ ും യും ിലെ യിലെ ിലാണ് യിലാണ് ആണ് "
     # Sinhala
     "දී ේදී වල වලදී ට "
     "ේ යේ හි ට ගේ ින් යෙන් ෙන් යට "
@@ -128,7 +129,7 @@ ARABIC: Final = "ه ها هم هن ي ك كم نا ات ين ون ان تين ا
 ETHIOPIC: Final = "ን ም ው ዎ ና ንም"
 
 CHANGES: Final = {
-    "LATIN": "g:z g:dz k:c h:z r:rz r:er ch:s t:c d:dz d:dzi er:r ek:k ec:c",
+    "LATIN": "g:z g:dz k:c h:z r:rz r:er ad:od að:oð ch:s t:c d:dz d:dzi er:r ek:k ec:c",
     "CYRILLIC": "к:ц г:з х:с ів:ов ів:ев ець:ц ів:ев иів:иєв ец:ц ек:к ок:к",
 }
 """Consonants that change before an ending: Praha, Praze; Львів, Львові; Shkodra, Shkodër."""
@@ -138,6 +139,9 @@ GRADES: Final = "nk:ng nt:nn lt:ll rt:rr mp:mm kk:k pp:p tt:t k: p:v t:d"
 
 CHILLUS: Final = "ർ:ര ൽ:ല ൾ:ള ൻ:ന ൺ:ണ"
 """Malayalam final letters, and what they are before a vowel sign."""
+
+VOWELS: Final = "ू:ु ी:ि"
+"""Marathi vowel signs that are short before an ending: नागपूर, नागपुरात."""
 
 HEBREW_PREFIX: Final = "ו?(?:כש|מש|ש)?[בכלמה]?ה?"
 ARABIC_PREFIX: Final = "[وف]?(?:ال|[بكل]ال|لل|[بكلس])?"

@@ -47,6 +47,9 @@ MOST_STRIPPED: Final = 6
 """Letters of the longest ending that an index leaves out."""
 
 _PREFIXING: Final = frozenset({"ARABIC", "ETHIOPIC", "HEBREW"})
+_VIRAMA: Final = "\u0d4d"
+"""The Malayalam sign without a vowel, before which a consonant doubles: കോഴിക്കോട്ടെ."""
+_UZBEK_SIGN: Final = re.compile("(?<=[go])\u2018(?=[a-z])")
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 _LATIN_WORD: Final = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+")
 _ALIKE: Final = str.maketrans("أإآٱىیکةؤئ", "ااااييكهوي")
@@ -74,7 +77,7 @@ _FOREIGN: Final = frozenset(
     je egy hanem hogy hol lesz nem nincs ei eivat mutta olen ovat ning vaan
     bir degil deyil evet nerede adalah bukan dengan saya tidak untuk yang
     saan kwa wapi yangu izango nire zein eshte nuk kur yra
-    ngiyabonga ukuphi yami
+    ngiyabonga ukuphi yami igen kylla oui tak
     """.split()  # noqa: SIM905 - words read best as words
 )
 """Words of ASCII letters in other languages that no English text has."""
@@ -85,6 +88,7 @@ def bare(text: str) -> str:
     if text.isascii():
         return text.lower()
     plain = unicodedata.normalize("NFKC", text).casefold().replace("ı", "i")
+    plain = _UZBEK_SIGN.sub("", plain)
     plain = _ACCENTS.sub("", unicodedata.normalize("NFD", plain))
     return plain_digits(without_points(unicodedata.normalize("NFC", plain)))
 
@@ -308,6 +312,12 @@ def _ethiopic(word: str, written: str) -> bool:
 
 
 @lru_cache(maxsize=1)
+def _short_vowels() -> tuple[tuple[str, str], ...]:
+    pairs = (pair.partition(":") for pair in word_endings.VOWELS.split())
+    return tuple((old, new) for old, _, new in pairs)
+
+
+@lru_cache(maxsize=1)
 def _chillus() -> dict[str, str]:
     return dict(pair.split(":") for pair in word_endings.CHILLUS.split())
 
@@ -324,6 +334,11 @@ def _indic_stems(word: str) -> Iterator[str]:
         yield word[:-2]
     if len(word) > SHORTEST and word[-1] in _chillus():
         yield word[:-1] + _chillus()[word[-1]]
+    if len(word) > SHORTEST and word[-1] == _VIRAMA:
+        yield word + word[-2]
+    for long, short in _short_vowels():
+        if len(word) > SHORTEST and word[-2] == long:
+            yield word[:-2] + short + word[-1]
 
 
 _RULES: Final = {

@@ -51,6 +51,8 @@ def _pattern(phrases: str) -> re.Pattern[str]:
 
 
 def _word(word: str) -> str:
+    if "/" in word:
+        return f"(?:{'|'.join(map(_word, word.split('/')))})"
     return word if word == "..." else "*".join(map(_plain, word.split("*"))).replace("*", r"\S*")
 
 

@@ -735,3 +735,102 @@ Sanāksme notiks Liepājā.
 """,
     ),
 }
+
+NEGATIVE_FACTS = """\
+Je n'ai pas de voiture.
+Il ne parle pas français.
+Elle ne sait pas nager.
+Ele não fala francês.
+Ela não sabe nadar.
+Não, ele não vem.
+Ele não tem carro.
+Er spricht kein Französisch.
+Sie wohnt nicht im Zentrum.
+Nicht vor Montag.
+Das Auto steht nicht in der Garage.
+Er hat nichts gegessen.
+Er raucht nicht.
+Он не говорит по-французски.
+Он не пьёт кофе.
+У него нет машины.
+Не раньше понедельника.
+Вона не говорить німецькою.
+У неї немає собаки.
+Nie mówi po francusku.
+Nie pada.
+Nie ma psa.
+Nie posiadam samochodu.
+Nemluví francouzsky.
+Nevidí dobře.
+Nemá auto.
+Ne govori francuski.
+No habla francés.
+No sabe nadar.
+No tiene hermanos.
+No come carne.
+Non parla francese.
+Non sa nuotare.
+Non ha la macchina.
+Hij spreekt geen Frans.
+Hij rookt niet.
+De auto staat niet in de garage.
+Han talar inte franska.
+Hon äter inte kött.
+Han vill inte prata.
+Han snakker ikke fransk.
+Hun spiser ikke kjøtt.
+Hän ei puhu ranskaa.
+Hän ei osaa uida.
+Hän ei syö lihaa.
+Nem beszél franciául.
+Nem esett eső.
+Nincs kutyája.
+Nem eszik húst.
+Δεν μιλάει γαλλικά.
+Δεν τρώει κρέας.
+Nu vorbește franceza.
+Nu are mașină.
+Et eszik.
+Fransızca konuşmuyor.
+Davet edilmedi.
+Arabası yok.
+Et yemiyor.
+لا يتكلم الفرنسية.
+ليس لديه سيارة.
+لم يذهب إلى المدرسة.
+הוא לא מדבר צרפתית.
+הספר לא נמצא בבית.
+אין לו כלב.
+वह फ़्रेंच नहीं बोलता।
+उसके पास कार नहीं है।
+उसने पत्र नहीं लिखा।
+সে মাংস খায় না।
+অவன் இறைச்சி சாப்பிடுவதில்லை.
+他不会说法语。
+他没有车。
+她不吃肉。
+没有狗。
+彼はフランス語を話しません。
+車はありません。
+肉を食べない。
+그는 프랑스어를 하지 못합니다.
+그는 말이 없습니다.
+차가 없습니다.
+เขาไม่พูดภาษาฝรั่งเศส
+เขาไม่มีรถ
+Anh ấy không nói tiếng Pháp.
+Anh ấy không có xe.
+Dia tidak berbicara bahasa Prancis.
+Dia tidak punya mobil.
+Tidak ada susu.
+Hindi siya kumakain ng karne.
+Hana gari.
+او ماشین ندارد.
+او فرانسه حرف نمی‌زند.
+Nevalgo mėsos.
+Viņš neēd gaļu.
+Ta ei söö liha.
+Той не яде месо.
+Ne jede meso.
+"""
+"""Negative facts, which are answers."""

@@ -14,7 +14,7 @@ from memsim.scoring.answer_score import judge_answer
 from memsim.scoring.answer_text import read_words
 from memsim.scoring.polarity import abstains, denied
 from tests.language.sentences import SENTENCES
-from tests.scoring.native_answers import ANSWERS
+from tests.scoring.native_answers import ANSWERS, NEGATIVE_FACTS
 
 LOST = Probe(id="p", ask="?", unanswerable=True)
 
@@ -104,6 +104,11 @@ def test_an_outdated_value_is_told_from_the_current_one(
 def test_a_guess_and_a_negative_fact_are_answers(answer: str, silent: bool) -> None:
     """In other languages as in English."""
     assert silent == abstains(answer)
+
+
+def test_negative_facts_are_answers() -> None:
+    """Who says that someone has no car, or speaks no French, knows it."""
+    assert [] == [fact for fact in NEGATIVE_FACTS.splitlines() if abstains(fact)]
 
 
 def test_not_knowing_is_no_verdict() -> None:
