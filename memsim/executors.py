@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -55,14 +55,33 @@ class WorkersKilledError(Unmeasurable):
 
 @dataclass(frozen=True, slots=True)
 class InProcess:
-    """Plays one case after another in this process."""
+    """Plays one case after another in this process.
+
+    Attributes:
+        begin: is told the key of each case before it is played, and an empty text after it.
+        lost: cases that are not played, because they ended an earlier process, and how it ended.
+    """
+
+    begin: Callable[[str], None] = lambda _key: None
+    lost: Mapping[str, str] = field(default_factory=dict)
 
     def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Outcomes:
         """Play the cases in their order."""
         for place, spec in enumerate(specs):
+            if spec.key in self.lost:
+                yield place, lost_outcome(spec, self.lost[spec.key])
+                continue
+            self.begin(spec.key)
             with _NoWayOut():
                 outcome = play(spec)
+            self.begin("")
             yield place, outcome
+
+
+def lost_outcome(spec: CaseSpec, cause: str) -> CaseOutcome:
+    """The outcome of a case whose process died."""
+    error = f"the process that played it died ({cause})"
+    return CaseOutcome(result=blank_result(spec, state="lost", error=error))
 
 
 class _NoWayOut:
@@ -106,18 +125,21 @@ class ProcessPool:
             crew.dismiss()
 
 
-def choose_executor(jobs: int, cases: int, turns: int) -> Executor:
+def choose_executor(
+    jobs: int, cases: int, turns: int, *, here: InProcess | None = None
+) -> Executor:
     """The executor for a number of processes.
 
     Args:
         jobs: processes; 1 is this one, and 0 depends on the amount of work.
         cases: number of cases to play.
         turns: number of turns in all cases.
+        here: what plays them in this process.
     """
     if jobs == 0:
         small = cases < 2 or turns < _FEW_TURNS
         jobs = 1 if small else available_processors()
-    return InProcess() if jobs == 1 else ProcessPool(jobs)
+    return (here or InProcess()) if jobs == 1 else ProcessPool(jobs)
 
 
 def available_processors() -> int:
@@ -214,8 +236,7 @@ class _Crew:
         # A batch is played and reported in order: the first unreported case was being played.
         lost = worker.playing.popleft()
         self._pending.extendleft(reversed(worker.playing))
-        error = f"the process that played it died ({_cause(code)})"
-        return lost, CaseOutcome(result=blank_result(self._specs[lost], state="lost", error=error))
+        return lost, lost_outcome(self._specs[lost], _cause(code))
 
     def _discharge(self, worker: _Worker) -> int | None:
         self._workers.remove(worker)

@@ -115,6 +115,19 @@ def test_in_process_keeps_the_order(play: PlayCase) -> None:
     assert {o.probe_lines for _, o in outcomes} == {b"%d" % os.getpid()}
 
 
+def test_a_case_that_ended_an_earlier_process_is_lost(play: PlayCase) -> None:
+    """It is not played again; of every other case it is told when it begins and when it ended."""
+    told: list[str] = []
+    cases = specs("a-1", "kill-2", "c-3")
+    executor = InProcess(begin=told.append, lost={cases[1].key: "signal SIGKILL"})
+
+    outcomes = dict(executor.run(cases, play))
+
+    assert ["scored", "lost", "scored"] == states(outcomes)
+    assert "the process that played it died (signal SIGKILL)" == outcomes[1].result.error
+    assert [cases[0].key, "", cases[2].key, ""] == told
+
+
 def test_a_pool_plays_every_case_once_and_elsewhere(play: PlayCase) -> None:
     """Forty cases, two processes: each place once, none in this process."""
     names = [f"a-{n}" for n in range(40)]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 from memsim.cli.program import program
+from memsim.cli.supervisor import supervised
 
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
+    if sys.argv[1:2] == ["run"]:
+        supervised(program)
     program()

@@ -28,6 +28,7 @@ from memsim.cli.run_options import (
 from memsim.cli.run_output import ProgressChoice, ProgressStep, Stopwatch, show_progress
 from memsim.cli.run_plan import RunRequest, plan_run
 from memsim.cli.saved_runs import RunBaseline, read_baseline_sheet
+from memsim.cli.supervisor import SUPERVISION
 from memsim.cli.terminal import Terminal, complain
 from memsim.discovery.project import find_project
 from memsim.errors import CostLimitError, ExitCode
@@ -178,11 +179,12 @@ class _Performance:
         writer = open_run(
             self._plan,
             self._project.base / settings.reports,
-            out=Path(out) if out else None,
+            out=SUPERVISION.folder or (Path(out) if out else None),
             resume=not self._flags["no_resume"],
             command=self._typed,
         )
         with writer:
+            SUPERVISION.begun(writer.folder)
             self._announce(writer)
             try:
                 results = self._play(writer)
@@ -211,6 +213,10 @@ class _Performance:
         from memsim.report.summarise import header_of
 
         total, done = len(self._plan.cases), len(self._plan.cases) - len(writer.lacking)
+        if SUPERVISION.lost:
+            case, cause = [*SUPERVISION.lost.items()][-1]
+            complain(f"lost {case}: the process that played it died ({cause}); the run goes on")
+            return
         if writer.finished:
             complain(f"{self._place(writer.folder)} is finished: it is shown again")
         elif done:
@@ -221,7 +227,7 @@ class _Performance:
             self._terminal.say_lines(list(header_lines(header, self._terminal, planned=planned)))
 
     def _play(self, writer: RunWriter) -> tuple[CaseResult, ...]:
-        from memsim.executors import choose_executor
+        from memsim.executors import InProcess, choose_executor
         from memsim.gate import fails, lacks
         from memsim.runs import perform
         from memsim.runs.judge_trial import with_judge_trial
@@ -231,7 +237,9 @@ class _Performance:
         left = [plan.cases[place] for place in writer.lacking]
         done = len(plan.cases) - len(left)
         turns = sum(spec.scenario.load().turns for spec in left)
-        executor = CostTally(choose_executor(plan.settings.jobs, cases=len(left), turns=turns))
+        here = InProcess(SUPERVISION.plays, SUPERVISION.lost)
+        chosen = choose_executor(plan.settings.jobs, cases=len(left), turns=turns, here=here)
+        executor = CostTally(chosen)
         choice: ProgressChoice = "none" if writer.finished or flags["quiet"] else flags["progress"]
         with show_progress(choice, self._terminal, done=done, total=len(plan.cases)) as advance:
 

@@ -96,7 +96,9 @@ def _ended_like_interrupted() -> Iterator[None]:
     # A CI system cancels a job with SIGTERM: finished cases are then kept as after Ctrl-C.
     before = None
     with suppress(ValueError):  # only the main thread may set a handler
-        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        handler = signal.getsignal(signal.SIGINT)
+        handler = handler if callable(handler) else signal.default_int_handler
+        before = signal.signal(signal.SIGTERM, handler)
     try:
         yield
     finally:
