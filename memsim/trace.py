@@ -179,6 +179,7 @@ class ProbeTrace:
     Attributes:
         context: what the model was sent, after trimming to the budget; None if the strategy failed.
         answer: the reader's answer; None if it failed.
+        answer_again: its answer from the evidence in the context alone; None if that was not read.
         error: the failure in one line; empty for none.
         inspection: how far evidence was looked for; what lies beyond is unknown.
         superseded: earlier values of the facts in question.
@@ -195,6 +196,7 @@ class ProbeTrace:
     query_tokens: int
     context: Context | None
     answer: str | None
+    answer_again: str | None = None
     error: str = ""
     overflow: int = 0
     inspection: Inspection = "stores"

@@ -39,6 +39,7 @@ class CaseState:
         said: when each message was said.
         watch: holds the strategy to its contract.
         turn: the number of the turn in play; 0 before the first.
+        reader: the model without its meter, for readings that are no cost of the strategy.
         calls: by phase, what guards and meters calls of the strategy.
         compactions: how many the strategy has logged.
     """
@@ -60,6 +61,7 @@ class CaseState:
     ) -> None:
         self.trace = Trace()
         self.recorder: ContextRecorder | None = None
+        self.reader = model
         self.model = MeteredModel(model)
         self.turn = 0
         self.calls = calls_by_phase(self.model, hear, lambda: self.turn)

@@ -46,6 +46,7 @@ class Chronicle:
     def __init__(self, wanted: Iterable[str]) -> None:
         self._wanted = frozenset(wanted)
         self._said: dict[str, MessageAge] = {}
+        self._texts: dict[str, str] = {}
         self._session: str | None = None
         self.session_of: dict[str, str] = {}
         self.messages = 0
@@ -63,10 +64,15 @@ class Chronicle:
         if planted or message.id in self._wanted:
             said = MessageAge(message.turn, self.tokens, self.sessions, message.time)
             self._said[message.id] = said
+            self._texts[message.id] = message.text
 
     def when(self, source: str) -> MessageAge | None:
         """When that message was said; None when it has not been."""
         return self._said.get(source)
+
+    def texts(self, sources: Iterable[str]) -> dict[str, str]:
+        """Texts of those of these messages that have been said, by id."""
+        return {source: self._texts[source] for source in sources if source in self._texts}
 
     def age(self, sources: Iterable[str], turn: int, now: datetime) -> Age | None:
         """How long ago the newest of these messages was said."""
@@ -137,6 +143,11 @@ class FactBook:
             return tuple((source, None) for source in probe.evidence)
         found = (self.current(name) for name in probe.facts)
         return tuple(dict.fromkeys((f.source, f.id) for f in found if f))
+
+    def stated_for(self, probe: Probe) -> tuple[str, ...]:
+        """Ids of the probe's evidence, and of the messages that stated earlier values."""
+        earlier = (f.source for name in probe.facts for f in self._lineage(name))
+        return tuple(dict.fromkeys((*(source for source, _ in self.evidence(probe)), *earlier)))
 
     def superseded(self, probe: Probe) -> tuple[str, ...]:
         """Earlier values of the facts asked for, without the present value."""

@@ -10,6 +10,7 @@ from memsim.errors import MemsimError, StrategyError
 from memsim.message import MESSAGE_OVERHEAD, composed
 from memsim.models import Request
 from memsim.replay.contract import watch_asked, watch_sent
+from memsim.replay.second_answer import read_again
 from memsim.replay.tool_agent import AgentTask, question_message, results_text, shorten_text
 from memsim.strategy import Query, reports_stores
 from memsim.trace import EvidenceTrace, ProbeTrace
@@ -49,7 +50,7 @@ class ProbePlayer:
         )
         result = _ProbeResult()
         try:
-            self._answer_probe(query, evidence, result)
+            self._answer_probe(probe, query, evidence, result)
         except MemsimError as error:
             result.error = str(error)
             case.trace.keep_traceback(error)
@@ -87,7 +88,9 @@ class ProbePlayer:
             ]
             raise StrategyError(error)
 
-    def _answer_probe(self, query: Query, evidence: Evidence, result: _ProbeResult) -> None:
+    def _answer_probe(
+        self, probe: Probe, query: Query, evidence: Evidence, result: _ProbeResult
+    ) -> None:
         watch_asked(query, self._case.strategy)
         context = self._case.request(query, ranked=True)
         if self._first is None:
@@ -95,7 +98,12 @@ class ProbePlayer:
         context, result.overflow, gone = self._case.fit(context, query.budget)
         result.context = self._with_tools(context, query)
         result.evidence = self._evidence(evidence, query, result.context, gone)
-        result.answer = self._answer(result.context, query)
+        request = self._reading(result.context, query)
+        result.answer = self._answer(request)
+        facts = self._case.facts
+        texts = self._case.said.texts(facts.stated_for(probe))
+        wrong = (*probe.forbid, *facts.superseded(probe))
+        result.answer_again = read_again(self._case.reader, request, result.evidence, texts, wrong)
 
     def _with_tools(self, context: Context, query: Query) -> Context:
         """The context, with what the agent finds by tools that only read."""
@@ -137,20 +145,21 @@ class ProbePlayer:
         )
         return case.build.section("tools", (message,))
 
-    def _answer(self, context: Context, query: Query) -> str:
-        case = self._case
-        case.model.phase = "answer"
+    def _reading(self, context: Context, query: Query) -> Request:
         messages = context.messages()
         watch_sent(messages)
-        request = Request(
+        return Request(
             task="answer",
             messages=messages,
             question=query.text,
             asker=query.principal,
             now=query.time,
-            repeat=case.repeat,
+            repeat=self._case.repeat,
         )
-        return case.model.complete(request).text
+
+    def _answer(self, request: Request) -> str:
+        self._case.model.phase = "answer"
+        return self._case.model.complete(request).text
 
     def _evidence(
         self,
@@ -199,6 +208,7 @@ class ProbePlayer:
             query_tokens=self._query_tokens(probe),
             context=result.context,
             answer=result.answer,
+            answer_again=result.answer_again,
             error=result.error,
             overflow=result.overflow,
             inspection=_inspection(case.strategy),
@@ -217,11 +227,12 @@ class ProbePlayer:
 class _ProbeResult:
     """What one question led to, up to the error if there was one."""
 
-    __slots__ = ("answer", "context", "error", "evidence", "overflow")
+    __slots__ = ("answer", "answer_again", "context", "error", "evidence", "overflow")
 
     def __init__(self) -> None:
         self.context: Context | None = None
         self.answer: str | None = None
+        self.answer_again: str | None = None
         self.evidence: tuple[EvidenceTrace, ...] = ()
         self.error = ""
         self.overflow = 0

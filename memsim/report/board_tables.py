@@ -334,7 +334,10 @@ def _recall_note(board: Board) -> str:
     ways = "conversations resampled" if board.clustered else "probes resampled within scenarios"
     same = all(r.recall.n == board.answerable for r in board.rows)
     of = f"the {board.answerable:,}" if same else "n"
-    return f"recall: answered rightly, of {of} answerable probes; 95%: {ways}"
+    return (
+        f"recall: answered rightly from the context or the evidence in it, of {of} answerable"
+        f" probes; 95%: {ways}"
+    )
 
 
 def reader_bound(board: Board) -> str:

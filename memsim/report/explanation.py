@@ -168,6 +168,9 @@ def _answer_lines(story: ProbeStory, width: int) -> Iterator[TextLine]:
         return
     answer = " ".join(story.answer.split())
     yield from _hanging("  answer    ", f'"{answer}"', width)
+    if story.answer_again:
+        again = " ".join(story.answer_again.split())
+        yield from _hanging("  again     ", f'"{again}" (from the evidence alone: counts)', width)
     yield from _hanging("  expected  ", story.expected, width)
     why = f", {reason_name(story.reason)}" if story.reason else ""
     tone: Tone = "good" if story.outcome in PASSED else "bad"

@@ -138,6 +138,7 @@ class ProbeStory:
     """A probe and the way of all its evidence.
 
     Attributes:
+        answer_again: the answer from the evidence in the context alone, where that one counts.
         more: pieces of evidence that are not told.
         context: what the context held at the question.
         votes: a judge's opinions on the answer; empty where there is none.
@@ -161,6 +162,7 @@ class ProbeStory:
     error: str
     votes: tuple[str, ...] = ()
     agent: tuple[Line, ...] = ()
+    answer_again: str = ""
 
 
 def story_of(probe: Line, turns: Iterable[Line], budget: int, marks: Marks = UNICODE) -> ProbeStory:
@@ -185,6 +187,7 @@ def story_of(probe: Line, turns: Iterable[Line], budget: int, marks: Marks = UNI
         error=probe["error"] or "",
         votes=tuple(probe.get("judge", ())),
         agent=tuple(probe.get("agent", ())),
+        answer_again=probe.get("answer_again", ""),
     )
 
 

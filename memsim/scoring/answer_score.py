@@ -27,6 +27,8 @@ class AnswerScore:
     Attributes:
         score: share of the expected answer that is given, 0 to 1; None where it cannot be scored.
         locomo_f1: LoCoMo's score; None for probes without one of its categories.
+        read_again: whether the first answer was wrong, and this is the one from the evidence in the
+            context alone.
     """
 
     outcome: Outcome
@@ -35,6 +37,7 @@ class AnswerScore:
     abstained: bool = False
     locomo_f1: float | None = None
     detail: str = ""
+    read_again: bool = False
 
 
 def judge_answer(probe: Probe, answer: str, superseded: Sequence[str] = ()) -> AnswerScore:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from memsim.fast_dataclass import fast_init
@@ -29,6 +29,8 @@ class ProbeScore:
         scores: by metric name, 0 to 1; None where it could not be scored. Those of a ranking are
             there only where something was ranked.
         ranks: where a ranker put the evidence; None where nothing was ranked.
+        read_again: whether the first answer was wrong, and the answer from the evidence in the
+            context alone was right and counts.
     """
 
     outcome: Outcome
@@ -38,6 +40,7 @@ class ProbeScore:
     scores: Mapping[str, float | None] = field(default_factory=dict)
     leaks: tuple[Leak, ...] = ()
     ranks: Ranks | None = None
+    read_again: bool = False
 
     @property
     def passed(self) -> bool:
@@ -75,13 +78,24 @@ def score_probe(trace: ProbeTrace, discarded: Mapping[str, str]) -> ProbeScore:
         },
         leaks=visible,
         ranks=found,
+        read_again=judged.read_again,
     )
+
+
+_LED_ASTRAY: frozenset[Outcome] = frozenset({"MISS", "STALE", "MIXED"})
+"""Outcomes of a first answer after which the second one may count."""
 
 
 def _judge(trace: ProbeTrace) -> AnswerScore:
     if trace.error or trace.context is None or trace.answer is None:
         return AnswerScore(outcome="ERROR", detail=trace.error or "there is no answer")
-    return judge_answer(trace.probe, trace.answer, trace.superseded)
+    first = judge_answer(trace.probe, trace.answer, trace.superseded)
+    if first.outcome not in _LED_ASTRAY or trace.answer_again is None:
+        return first
+    again = judge_answer(trace.probe, trace.answer_again, trace.superseded)
+    if again.outcome != "PASS":
+        return first
+    return replace(again, locomo_f1=first.locomo_f1, read_again=True)
 
 
 def _answer_shown(trace: ProbeTrace) -> bool | None:

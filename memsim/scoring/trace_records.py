@@ -31,7 +31,8 @@
 A turn's fields that are empty are left out; a probe's never are. A probe of a run with a judge has
 `"judge": ["right", "wrong", "unread"]` as well, its opinions one by one. A strategy that does not
 report its stores has `"inspectable": false` and `"inspection": "context"`; a black box has the
-first alone. A turn names its repeat when it is not the first.
+first alone. `"answer_again"` follows the answer where that was wrong, and the answer from the
+evidence in the context alone is right and counts. A turn names its repeat when it is not the first.
 
 What an agent did with the memory's tools stands in a turn and in a probe::
 
@@ -131,6 +132,7 @@ def record(
         "repeat": repeat,
         **_question(trace),
         "answer": trace.answer,
+        **({"answer_again": trace.answer_again} if score.read_again else {}),
         "outcome": score.outcome,
         "reason": score.reason,
         "whereabouts": score.whereabouts,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.reader_checks import CHANGES, MOST_FLIPS, astray, flips, questions
+from benchmarks.reader_checks import CHANGES, MOST_ASTRAY, MOST_FLIPS, astray, flips, questions
 from memsim.scenario import load_scenarios
 from memsim.scenario.datasets.locomo import load_locomo
 from tests.models.test_reader import FOUND, ask, question_of, told
@@ -62,4 +62,5 @@ def test_more_context_costs_few_answers() -> None:
     told_in_all = astray(questions(load_scenarios(ROOT / "scenarios")))
 
     assert told_in_all["astray"] <= 0.09 * told_in_all["asked"]
+    assert told_in_all["astray twice"] <= MOST_ASTRAY * told_in_all["asked"]
     assert told_in_all["right among all"] >= 0.9 * told_in_all["asked"]

@@ -9,6 +9,7 @@ import pytest
 from memsim.context import Context
 from memsim.message import said
 from memsim.scoring.probes import score_probe
+from memsim.scoring.trace_records import record
 from memsim.trace import EvidenceTrace, ProbeTrace
 
 Make = Callable[..., ProbeTrace]
@@ -118,3 +119,33 @@ def test_the_answer_is_looked_for_in_the_context(
     unanswerable = trace_of(context=shown, unanswerable=True, expect=())
     assert score_probe(unanswerable, {}).scores["answer_in_context"] is None
     assert score_probe(trace_of(context=None), {}).scores["answer_in_context"] is None
+
+
+@pytest.mark.parametrize(
+    ("first", "again", "outcome", "counts"),
+    [
+        ("Bonn", "Oslo", "PASS", True),
+        ("Oslo", "Bonn", "PASS", False),
+        ("Bonn", "Bonn", "MISS", False),
+        ("Bonn", None, "MISS", False),
+    ],
+)
+def test_the_second_answer_counts_where_it_alone_is_right(
+    trace_of: Make, first: str, again: str | None, outcome: str, counts: bool
+) -> None:
+    """It never makes a score worse, and the record has both answers where it counts."""
+    trace = trace_of(answer=first, answer_again=again)
+    score = score_probe(trace, {})
+    line = record(trace, score, "case")
+
+    assert (outcome, counts) == (score.outcome, score.read_again)
+    assert score.scores["recall"] == float(outcome == "PASS")
+    assert line["answer"] == first
+    assert ("answer_again" in line) == counts
+
+
+def test_a_second_answer_does_not_make_up_for_an_unanswerable_question(trace_of: Make) -> None:
+    """What was never said has no evidence that could be read again."""
+    trace = trace_of(answer="Oslo", answer_again="I don't know.", unanswerable=True, expect=())
+
+    assert score_probe(trace, {}).outcome == "HALLUCINATED"

@@ -241,6 +241,8 @@ def _told(text: str) -> str:
 def _probe(probe: Line, by_name: Mapping[str, FactPath], script: Script) -> Data:
     kept: Data = {name: probe[name] for name in ("probe", "turn", "ask", "principal", "expect")}
     kept |= {name: probe[name] or "" for name in ("answer", "outcome", "reason", "error")}
+    if "answer_again" in probe:
+        kept["again"] = probe["answer_again"]
     kept["unanswerable"] = probe["unanswerable"]
     if "agent" in probe:
         kept["agent"] = [_round(each) for each in probe["agent"]]

@@ -148,6 +148,7 @@ function questionCard(seen, probe, go) {
   const jump = probe.lost === null ? [] : row(lostWord(seen, probe), lostButton(seen, probe, go));
   return Page.element("dl", { class: "viewer-card" }, ...row("asked", probe.ask), ...row("expected", expected),
     ...row("answer", probe.error || probe.answer || "nothing"),
+    ...(probe.again ? row("read again", `${probe.again} (from the evidence alone: counts)`) : []),
     ...row("outcome", stamp, probe.reason ? `, ${probe.reason.replaceAll("-", " ")}` : ""), ...jump);
 }
 
