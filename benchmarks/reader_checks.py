@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -35,6 +36,23 @@ MOST_FLIPS, MOST_ASTRAY = 0.01, 0.03
 """Shares of the questions that are claimed."""
 
 
+_LISTED = re.compile(
+    r"\b([A-Z][\w'-]+)() (and|or) ([A-Z][\w'-]+)\b"
+    r"|\b([\w'-]+)((?:, [\w'-]+)+),? (and|or) ([\w'-]+)\b"
+)
+"""Two names, or three words and more."""
+
+
+def _turned(text: str) -> str:
+    """A question whose lists of words stand in another order: `A or B` as `B or A`."""
+
+    def turned(match: re.Match[str]) -> str:
+        first, more, joint, last = (part for part in match.groups() if part is not None)
+        return f"{last}{more} {joint} {first}"
+
+    return _LISTED.sub(turned, text)
+
+
 def _lower(text: str) -> str:
     return text[:1].lower() + text[1:]
 
@@ -52,6 +70,7 @@ CHANGES: Mapping[str, Callable[[str], str]] = {
     "could you": lambda q: f"Could you please tell me {_lower(q)}",
     "do you know": lambda q: f"Hi! Do you happen to know {_lower(q)}",
     "thanks": lambda q: f"{q} Thank you very much!",
+    "lists in another order": _turned,
     "please, at the end": lambda q: f"{q.rstrip('?')}, please?",
 }
 """Other ways to ask the same, by name."""
