@@ -82,6 +82,12 @@ def score_probe(trace: ProbeTrace, discarded: Mapping[str, str]) -> ProbeScore:
     )
 
 
+def counted_answer(trace: ProbeTrace) -> str:
+    """The answer that counts: the second one where it alone is right, else the first."""
+    second = trace.answer_again if _judge(trace).read_again else None
+    return second or trace.answer or ""
+
+
 _LED_ASTRAY: frozenset[Outcome] = frozenset({"MISS", "STALE", "MIXED"})
 """Outcomes of a first answer after which the second one may count."""
 

@@ -32,6 +32,7 @@ from memsim.scoring.calibration import (
     try_judge,
     vote_of,
 )
+from memsim.scoring.probes import counted_answer
 from memsim.scoring.votes import Ballot, words_of
 from memsim.suite.cases import CaseSpec
 from memsim.trace import CallRecord
@@ -214,7 +215,7 @@ def judge_case(spec: CaseSpec, scenario: Scenario, trace: Trace, judge: Judge | 
     if judge is None:
         return Judgement(ballots=nothing, why=f"not judged: {spec.unfit}")
     questions = [
-        question_of(p.probe, p.answer or "", p.superseded, repeat=spec.repeat) for p in found
+        question_of(p.probe, counted_answer(p), p.superseded, repeat=spec.repeat) for p in found
     ]
     try:
         ballots = judge.ballots(questions)

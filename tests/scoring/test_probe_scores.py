@@ -8,7 +8,7 @@ import pytest
 
 from memsim.context import Context
 from memsim.message import said
-from memsim.scoring.probes import score_probe
+from memsim.scoring.probes import counted_answer, score_probe
 from memsim.scoring.trace_records import record
 from memsim.trace import EvidenceTrace, ProbeTrace
 
@@ -142,6 +142,7 @@ def test_the_second_answer_counts_where_it_alone_is_right(
     assert score.scores["recall"] == float(outcome == "PASS")
     assert line["answer"] == first
     assert ("answer_again" in line) == counts
+    assert counted_answer(trace) == (again if counts else first), "a judge reads what counts"
 
 
 def test_a_second_answer_does_not_make_up_for_an_unanswerable_question(trace_of: Make) -> None:
