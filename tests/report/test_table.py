@@ -189,7 +189,8 @@ scenarios · budget 4k · 44 probes in 2 scenarios · 40 answerable
 ✗ b  sliding_window     .62  [.55 .68]         .64     .60   1.00   3.8k   3.9k    15      0
   ·  no_memory          .05  [.03 .08]         .00     n/a   1.00    200    300    38      0  floor
 
-  recall: answered rightly from the context or the evidence in it, of the 40 answerable probes; 95%: probes resampled within scenarios
+  recall: answered rightly from the context or the evidence in it, of the 40 answerable probes; 95%: probes resampled
+    within scenarios
   bound by the reader: not measured; add -s oracle
   ᵇ beats row b (paired by probe, Holm, p ≤ .05)
   answer in context: probes whose answer stood in what was sent; evidence recall: share of the evidence that was sent,
