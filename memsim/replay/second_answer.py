@@ -55,7 +55,7 @@ def read_again(
 def _without_the_rest(
     messages: Iterable[Message], texts: Mapping[str, str], wrong: Sequence[str]
 ) -> Iterator[Message]:
-    wanted = [*map(_Words, texts.values()), *map(_Value, wrong)]
+    wanted: list[_Words | _Value] = [*map(_Words, texts.values()), *map(_Value, wrong)]
     for message in messages:
         if not message.composed:
             if message.id in texts or any(w.in_line(fold(message.text)) for w in wanted):
