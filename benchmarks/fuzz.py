@@ -1,223 +1,135 @@
-"""Does anything but one line of refusal come out, whatever is loaded?
+"""Fuzz everything that memsim reads: each input is taken, or refused in one line.
 
-Mutated scenario files, saved states of every built-in strategy and of a whole memory, run folders,
-baselines and datasets, a share of the inputs each. Claimed: what is loaded loads, or is refused by
-an error of memsim's own whose message is one printable line; and a strategy that refuses a state
-has the one it had.
+A kind of input is made in a module of `benchmarks/fuzz_*.py`. An input is wrong if anything but an
+error of memsim comes out, if its message is no printable line, if it takes `LONGEST` seconds, or if
+the process exceeds `LARGEST`. A strategy that refuses a state must keep the state that it had.
+
+Without kinds and with `--seconds`, all kinds share the time. A night of one kind::
+
+    python -m benchmarks.fuzz scenario --inputs 100000
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import contextlib
+import faulthandler
 import random
 import resource
+import signal
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from traceback import extract_tb
+from typing import Literal
 
-from benchmarks.fuzz_files import FILES, alarmed
+from benchmarks.fuzz_files import FILES
+from benchmarks.fuzz_memories import MEMORIES
+from benchmarks.fuzz_runs import RUNS
+from benchmarks.fuzz_states import STATES
+from benchmarks.fuzz_wire import WIRE
 from memsim.errors import MemsimError
-from memsim.gate.baseline_file import encode, read_baseline
-from memsim.gate.score_sheet import ScoreSheet
-from memsim.memory.persistence.memory_file import FILE, MemoryFile
-from memsim.runs.run_reader import open_folder
-from memsim.scenario import load_scenario
-from memsim.scenario.datasets import load_dataset
 from memsim.testing.folders import throwaway
-from tests.doubles.damage import mutated_value
-from tests.doubles.hostile_files import clear, damage_file
 
-ROOT = Path(__file__).resolve().parents[1]
-BUILT_IN = (
-    *("full_context", "no_memory", "oracle", "sliding_window", "rolling_summary", "bm25"),
-    *("vector", "hybrid", "layered", "cogtrix", "agenticx", "agentscope", "aegis", "prx"),
-)
 Target = Callable[[random.Random], None]
-"""Loads something mutated; raises whatever comes out."""
+"""Reads something mutated; raises whatever comes out."""
 
 Factory = Callable[[Path, ExitStack], Target]
 """Makes one in a folder, and says what is to be closed in the end."""
 
+TARGETS: Mapping[str, Factory] = {**FILES, **RUNS, **MEMORIES, **WIRE, **STATES}
+"""Every kind of input."""
 
-class ChangedError(Exception):
-    """A state was refused, and is not the one it was."""
+LONGEST = 20
+"""Seconds that one input may take."""
 
-
-def scenarios(folder: Path, _closing: ExitStack) -> Target:
-    """Scenario files: the corpus, good and bad, and the built-in ones."""
-    files = [*ROOT.glob("tests/corpus/scenarios/*/*.yaml"), *ROOT.glob("scenarios/**/*.yaml")]
-    sources = [data for path in sorted(files) if len(data := path.read_bytes()) < 20_000]
-    return _bytes(folder / "mutant.yaml", sources, load_scenario)
+LARGEST = 1_000
+"""Megabytes that the process may need."""
 
 
-def baselines(folder: Path, _closing: ExitStack) -> Target:
-    """Baselines."""
-    sheet = ScoreSheet(
-        name="run", place="", instruments={}, scenarios={}, strategies={}, columns={}
-    )
-    return _bytes(folder / "main.json", [encode(sheet, "main").encode()], read_baseline)
+class HangError(BaseException):
+    """An input took longer than `LONGEST`; no handler of errors takes it for one."""
 
 
-def memories(folder: Path, _closing: ExitStack) -> Target:
-    """Files of saved memories, as bytes."""
-    file = MemoryFile(folder, readonly=False)
-    file.open(1)
-    file.begin()
-    file.write({"a": '{"b":[1,2.5,null],"c":"é"}'}, ["entry"])
-    file.close()
+@dataclass(slots=True)
+class FuzzCount:
+    """What came of the inputs of one kind; seconds are those of the clock."""
 
-    def read(_: Path) -> None:
-        file = MemoryFile(folder, readonly=True)
-        try:
-            file.open(1)
-            file.order()
-        finally:
-            file.close()
+    loaded: int = 0
+    refused: int = 0
+    wrong: int = 0
+    seconds: float = 0.0
+    slowest: float = 0.0
+    slowest_seed: str = ""
+    peak: int = 0
 
-    path = folder / FILE
-    load = _bytes(path, [path.read_bytes()], read)
+    @property
+    def inputs(self) -> int:
+        """How many inputs there were."""
+        return self.loaded + self.refused + self.wrong
 
-    def target(chance: random.Random) -> None:
-        try:
-            load(chance)
-        finally:
-            for beside in folder.glob(f"{FILE}[.-]*"):
-                clear(beside)
-
-    return target
+    def line(self, name: str) -> str:
+        """A line of the table."""
+        rate = self.inputs / self.seconds if self.seconds else 0.0
+        return (
+            f"{name:24} {self.inputs:8,} inputs {self.loaded:8,} loaded {self.refused:8,} refused"
+            f" {self.wrong:5,} wrong {self.slowest:6.2f} s slowest ({self.slowest_seed})"
+            f" {self.peak:5,} MB {rate:7,.0f}/s"
+        )
 
 
-def runs(folder: Path, _closing: ExitStack) -> Target:
-    """Run folders of which one file was mutated."""
-    info = {"memsim": 1, "fingerprint": "f", "finished": False, "played": 0, "cases": {"a": "b"}}
-    result = {"id": "a", "scenario": "s", "strategy": "b", "budget": 1, "own": 1}
-    sources = [json.dumps(v).encode() + b"\n" for v in (info, result)]
-    (folder / "run.json").write_bytes(sources[0])
-    whole = (_bytes(folder / "run.json", sources[:1], lambda _: open_folder(folder)),)
-    log = _bytes(folder / "cases.jsonl", sources[1:], lambda _: open_folder(folder))
-
-    def target(chance: random.Random) -> None:
-        clear(folder / "run.json")
-        clear(folder / "cases.jsonl")
-        (folder / "run.json").write_bytes(sources[0])
-        chance.choice((*whole, log))(chance)
-
-    return target
+Outcome = Literal["loaded", "refused", "wrong"]
 
 
-def locomo(folder: Path, _closing: ExitStack) -> Target:
-    """A dataset's file."""
-    said = [
-        {
-            "speaker": "Ana",
-            "dia_id": f"D1:{n}",
-            "text": f"I have {n} cats.",
-            "blip_caption": "a cat",
-        }
-        for n in (1, 2)
-    ]
-    talk = {"speaker_a": "Ana", "speaker_b": "Ben", "session_1": said}
-    talk["session_1_date_time"] = "1:56 pm on 8 May, 2023"
-    asked = {"question": "How many?", "answer": 2, "category": 1, "evidence": ["D1:2"]}
-    whole = [{"sample_id": "conv-1", "conversation": talk, "qa": [asked, {**asked, "category": 5}]}]
-    path = folder / "locomo.json"
-
-    def target(chance: random.Random) -> None:
-        if chance.random() < 0.3:
-            damage_file(chance, path, [json.dumps(whole, indent=1).encode()])
-        else:
-            clear(path)
-            path.write_text(json.dumps(mutated_value(chance, whole)), encoding="utf-8")
-        for scenario in load_dataset("locomo", path):
-            list(scenario.events(7))
-
-    return target
-
-
-def strategy(ref: str) -> Factory:
-    """A strategy's saved state, mutated value by value."""
-
-    def made(_folder: Path, closing: ExitStack) -> Target:
-        from memsim.message import said
-        from memsim.testing import Case, CaseTurn, world_of
-
-        def turn(n: int) -> CaseTurn:
-            heard = said("user", f"My order {n} is A-{7 * n}, not B.", id=f"m{n}", principal="ana")
-            reply = said("assistant", "Noted.", id=f"r{n}", principal="ana")
-            at = heard.time
-            return CaseTurn(
-                number=n, who="ana", session="s1", time=at, heard=(heard,), reply=(reply,)
-            )
-
-        world = world_of(ref, Case(events=tuple(turn(n) for n in range(1, 6)), budget=60))
-        closing.callback(world.close)
-        world.play(world.case.events)
-        whole = world.saved()
-
-        def target(chance: random.Random) -> None:
-            before = world.saved()
-            try:
-                world.memory.load(mutated_value(chance, json.loads(whole)))
-            except MemsimError as error:
-                if world.saved() != before:
-                    raise ChangedError(str(error)) from error
-                raise
-            finally:
-                world.memory.load(json.loads(whole))
-
-        return target
-
-    return made
-
-
-def _bytes(path: Path, sources: list[bytes], load: Callable[[Path], Any]) -> Target:
-    def target(chance: random.Random) -> None:
-        damage_file(chance, path, sources)
-        load(path)
-
-    return target
-
-
-TARGETS: dict[str, Factory] = {
-    "scenario": scenarios,
-    "memory": memories,
-    "run": runs,
-    "baseline": baselines,
-    "locomo": locomo,
-    **FILES,
-    **{f"state of {ref}": strategy(ref) for ref in BUILT_IN},
-}
-SHARES = {"scenario": 10}
-"""How many times as often a target's turn comes, where it is not once."""
-
-
-def one(target: Target, seed: str) -> tuple[str, str]:
-    """Try one input: `loaded`, `refused` or `wrong`, and what was wrong."""
+def one(target: Target, seed: str) -> tuple[Outcome, str]:
+    """Try one input; with what was wrong."""
     try:
-        with alarmed():
+        with _alarm():
             target(random.Random(seed))
     except MemsimError as error:
         said = str(error)
         return ("refused", "") if said.isprintable() else ("wrong", f"not one line: {said!r}")
-    except Exception as error:  # noqa: BLE001 - whatever comes out is what is looked for
-        return "wrong", f"{type(error).__name__}: {error}"
+    except (Exception, HangError) as error:  # noqa: BLE001 - whatever comes out is looked for
+        return "wrong", f"{type(error).__name__}: {error} ({_place(error)})"
     return "loaded", ""
 
 
+@contextlib.contextmanager
+def _alarm() -> Iterator[None]:
+    def ring(*_: object) -> None:
+        raise HangError(f"took longer than {LONGEST} seconds")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, LONGEST)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _place(error: BaseException) -> str:
+    frames = [f"{Path(f.filename).name}:{f.lineno}" for f in extract_tb(error.__traceback__)]
+    return next((place for place in reversed(frames) if not place.startswith("fuzz.py:")), "")
+
+
+def peak() -> int:
+    """The most megabytes that this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
 def fuzz(
-    names: list[str], *, inputs: int, seconds: float = 0.0, seed: int = 7
-) -> tuple[dict[str, Counter[str]], list[str]]:
-    """Try so many inputs, or as many as there is time for.
+    names: list[str], *, inputs: int, seconds: float = 0.0, seed: int = 7, first: int = 0
+) -> tuple[dict[str, FuzzCount], list[str]]:
+    """Try so many inputs of each kind, or as many as there is time for.
 
     Returns:
-        How many loaded, were refused and were wrong, by target; and each wrong one with its seed.
+        What came of each kind; and each wrong input with its seed.
     """
-    found: dict[str, Counter[str]] = {name: Counter() for name in names}
+    found = {name: FuzzCount() for name in names}
     wrong: list[str] = []
     end = time.monotonic() + seconds if seconds else None
     with throwaway() as folder, ExitStack() as closing:
@@ -226,42 +138,81 @@ def fuzz(
             place = Path(folder) / str(number)
             place.mkdir()
             ready[name] = TARGETS[name](place, closing)
-        order = [name for name in names for _ in range(SHARES.get(name, 1))]
-        for number in range(inputs):
-            if end is not None and time.monotonic() > end:
+        closing.callback(faulthandler.cancel_dump_traceback_later)
+        watched = 0.0
+        while end is None or time.monotonic() < end:
+            if time.monotonic() > watched:
+                # Where no signal reaches what runs, the process ends and says where it was.
+                faulthandler.dump_traceback_later(3 * LONGEST, exit=True)
+                watched = time.monotonic() + LONGEST
+            # Each kind has the same share of the time, however long its inputs take.
+            name = min(names, key=lambda n: (found[n].inputs >= inputs, found[n].seconds))
+            if found[name].inputs >= inputs:
                 break
-            name = order[number % len(order)]
-            came, why = one(ready[name], f"{seed}/{name}/{number}")
-            found[name][came] += 1
-            if why:
-                wrong.append(f"{name}, seed {seed}/{name}/{number}: {why}"[:300])
+            why = _counted(found[name], ready[name], f"{seed}/{name}/{first + found[name].inputs}")
+            wrong += [why] if why else []
     return found, wrong
+
+
+def _counted(count: FuzzCount, target: Target, seed: str) -> str:
+    before, start = peak(), time.monotonic()
+    came, why = one(target, seed)
+    took = time.monotonic() - start
+    count.peak = peak()
+    if not why and took > LONGEST:
+        came, why = "wrong", f"took {took:.0f} seconds"
+    if not why and count.peak > max(before, LARGEST):
+        came, why = "wrong", f"needed {count.peak:,} MB"
+    setattr(count, came, getattr(count, came) + 1)
+    count.seconds += took
+    if took > count.slowest:
+        count.slowest, count.slowest_seed = took, seed
+    return f"seed {seed}: {why[:200]} {why[max(200, why.rfind('(')) :]}" if why else ""
+
+
+def _guard() -> None:
+    # What allocates without end ends itself, and not the machine.
+    most = 3 * LARGEST * 2**20
+    resource.setrlimit(resource.RLIMIT_DATA, (most, resource.RLIM_INFINITY))
 
 
 def main() -> int:
     """Try them and say what came."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--inputs", type=int, default=100_000)
+    parser.add_argument("--inputs", type=int, default=100_000, help="of each kind")
     parser.add_argument("--seconds", type=float, default=0.0, help="stop after so long")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--quick", action="store_true", help="two thousand inputs")
-    parser.add_argument("names", nargs="*", help="of targets; all unless told otherwise")
+    parser.add_argument("--first", type=int, default=0, help="number of the first input")
+    parser.add_argument("--quick", action="store_true", help="fifty inputs of each kind")
+    parser.add_argument("names", nargs="*", metavar="KIND", help=f"of {', '.join(TARGETS)}")
     given = parser.parse_args()
-    inputs = 2_000 if given.quick else given.inputs
+    if unknown := [name for name in given.names if name not in TARGETS]:
+        parser.error(f"no kind is called {unknown[0]!r}")
+    _guard()
+    faulthandler.enable()
     found, wrong = fuzz(
-        given.names or [*TARGETS], inputs=inputs, seconds=given.seconds, seed=given.seed
+        given.names or [*TARGETS],
+        inputs=50 if given.quick else given.inputs,
+        seconds=given.seconds,
+        seed=given.seed,
+        first=given.first,
     )
-    for name, came in found.items():
-        print(f"{name:26} {came['loaded']:8,} loaded {came['refused']:8,} refused", end="")
-        print(f" {came['wrong']:6,} wrong")
-    total = sum(sum(came.values()) for came in found.values())
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(
-        f"{total:,} inputs, {len(wrong):,} uncaught, too slow or not one line; {peak:,} MB at most"
-    )
-    for line in wrong[:20]:
+    for name, count in found.items():
+        print(count.line(name))
+    total = sum(count.inputs for count in found.values())
+    print(f"{total:,} inputs, {len(wrong):,} wrong; {peak():,} MB at most")
+    for line in _by_place(wrong):
         print("  " + ascii(line))
     return int(bool(wrong))
+
+
+def _by_place(wrong: Iterable[str]) -> Iterator[str]:
+    """How often something went wrong at each place, and an example."""
+    places: dict[str, list[str]] = {}
+    for line in wrong:
+        places.setdefault(line[line.rfind("(") :], []).append(line)
+    for found in sorted(places.values(), key=len, reverse=True):
+        yield f"{len(found):,} times: {found[0]}"
 
 
 if __name__ == "__main__":

@@ -203,7 +203,10 @@ def _from_environment(environ: Mapping[str, str], also: Collection[str]) -> dict
         key = name.removeprefix(_PREFIX).lower()
         if key not in _READERS:
             known = [_PREFIX + k for k in (*(r.upper() for r in _READERS), *sorted(ignored))]
-            raise ConfigError(f"unknown variable {name}", hint=nearest(name, known))
+            raise ConfigError(
+                f"unknown variable {name if name.isprintable() else ascii(name)}",
+                hint=nearest(name, known),
+            )
         values[key] = _READERS[key](environ[name], _Place(name))
     return values
 

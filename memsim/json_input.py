@@ -1,11 +1,13 @@
 """Read JSON files of strangers: bounded, strict, and with errors that name the place.
 
-Refused in one line: what is no regular file, too large, not UTF-8, not JSON, nested deeper than
-`DEEPEST`, a key twice in one object, and a number that no record of memsim can hold.
+Refused in one line: what is no regular file, too large, not UTF-8, not JSON, of more than
+`MOST_VALUES`, nested deeper than `DEEPEST`, a key twice in one object, and a number that no record
+of memsim can hold.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -17,6 +19,9 @@ from memsim.errors import LocatedError
 
 MOST_BYTES = 64 * 2**20
 """Bytes of the largest file, or the largest line of a log, that is read."""
+
+MOST_VALUES = 2_000_000
+"""Lists, objects and their members in one file; so many take less than half a gigabyte."""
 
 DEEPEST = 100
 """Nesting of lists and objects that is read; what memsim writes has less than 20."""
@@ -50,10 +55,28 @@ def open_regular(path: Path, refusal: Refusal) -> BinaryIO:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise refusal(f"cannot be read: {reason}", path=path) from error
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
         os.close(descriptor)
-        raise refusal("cannot be read: it is not a regular file", path=path)
+        why = os.strerror(errno.EISDIR) if stat.S_ISDIR(mode) else "it is not a regular file"
+        raise refusal(f"cannot be read: {why}", path=path)
     return os.fdopen(descriptor, "rb")
+
+
+def is_regular(path: Path) -> bool:
+    """Whether a regular file is at a path; False where the path cannot be looked at."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder is at a path; False where the path cannot be looked at."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def read_bytes(path: Path, refusal: Refusal, *, most: int = MOST_BYTES) -> bytes:
@@ -66,7 +89,8 @@ def read_bytes(path: Path, refusal: Refusal, *, most: int = MOST_BYTES) -> bytes
     try:
         with open_regular(path, refusal) as file:
             size = os.fstat(file.fileno()).st_size
-            data = b"" if size > most else file.read(size + 1)
+            # One byte more to see it grow; what a kernel makes has no size before it is read.
+            data = b"" if size > most else file.read((size or most) + 1)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -130,6 +154,8 @@ def parse_json(
     Raises:
         LocatedError: the bytes are refused; of the class `refusal`.
     """
+    if _has_many_values(data):
+        raise refusal(f"{prefix}has more than {MOST_VALUES:,} values", path=path, line=line)
     try:
         text = data.removeprefix(_MARK).decode()
         value = json.loads(text, **(_QUICK if quick else _STRICT))
@@ -146,6 +172,11 @@ def parse_json(
     if _is_deep(value):
         raise refusal(f"{prefix}nested too deeply", path=path, line=line)
     return value
+
+
+def _has_many_values(data: bytes) -> bool:
+    # A comma or bracket takes a byte of a file, and up to a hundred times as much once it is read.
+    return len(data) > MOST_VALUES and sum(map(data.count, (b",", b"[", b"{"))) > MOST_VALUES
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

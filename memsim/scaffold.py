@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Literal
 from memsim.discovery.strategy_source import StrategySource, strategies_in
 from memsim.errors import ConfigError, RefError
 from memsim.json_input import read_bytes
+from memsim.toml_input import parse_toml
 
 ScaffoldAction = Literal["created", "kept", "extended"]
 
@@ -135,9 +135,11 @@ def _extended(path: Path, block: str) -> str | None:
         return block
     try:
         text = read_bytes(path, ConfigError).decode()
-        tools = tomllib.loads(text).get("tool", {})
-    except (ValueError, RecursionError) as error:
+        tools = parse_toml(text.removeprefix("\ufeff")).get("tool", {})
+    except ValueError as error:
         raise ConfigError(f"not valid TOML: {error}", path=path) from error
+    if not isinstance(tools, dict):
+        raise ConfigError("[tool] must be a table", path=path)
     if "memsim" in tools:
         return None
     gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"

@@ -20,6 +20,7 @@ ORDER = (
     "errors",
     "atomic_files",
     "json_input",
+    "toml_input",
     "json_types",
     "message",
     "clock",

@@ -13,9 +13,12 @@ import pytest
 from memsim.errors import RunFolderError
 from memsim.json_input import MOST_BYTES, parse_json, read_bytes, read_json, read_lines
 from memsim.json_types import WrongTypeError, convert
-from tests.doubles.hostile_files import SPECIAL, TEXTS
+from tests.doubles.hostile_files import SPECIAL, TEXTS, clear
 
-HARMLESS = {"a byte order mark", "a list", "null", "a text", "half a character"}
+HARMLESS = {
+    *("a byte order mark", "a list", "null", "a text", "half a character", "no last line end"),
+    *("lines that end in CR LF", "lines that end in CR", "a megabyte of blanks"),
+}
 """What is JSON; whether it is what was expected is for types to tell."""
 
 
@@ -28,13 +31,21 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path, subtests: pytest.Sub
             refused = FileNotFoundError if name == "nothing" else RunFolderError
             with pytest.raises(refused) as raised:
                 read_json(path, RunFolderError)
-            with pytest.raises(refused):
-                list(read_lines(path, RunFolderError))
+            if name != "a link to the environment":  # whose lines are lines
+                with pytest.raises(refused):
+                    list(read_lines(path, RunFolderError))
             assert "\n" not in str(raised.value)
-            if path.is_dir() and not path.is_symlink():
-                path.rmdir()
-            else:
-                path.unlink(missing_ok=True)
+        clear(path)
+
+
+def test_a_file_that_does_not_say_its_size_is_read_whole(tmp_path: Path) -> None:
+    """As those that a kernel makes while they are read."""
+    path = tmp_path / "x.json"
+    path.symlink_to("/proc/self/environ")
+
+    assert len(read_bytes(path, RunFolderError)) > 1
+    with pytest.raises(RunFolderError, match="larger than 9 bytes"):
+        read_bytes(path, RunFolderError, most=9)
 
 
 def test_a_pipe_with_a_writer_is_refused_as_well(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from memsim.cli.saved_runs import settings_of
 from memsim.cli.terminal import Terminal, complain
 from memsim.discovery.project import find_project
 from memsim.errors import BaselineError, MemsimError
+from memsim.json_input import is_regular, read_json
 
 if TYPE_CHECKING:
     from memsim.discovery.project import Project
@@ -76,7 +77,7 @@ def save(run: str, name: str, again: int) -> None:
     sheet = sheet_of_run(saved)
     if again:
         sheet = replace(sheet, noise=_noise(saved, sheet, project, again))
-    known = path.is_file()
+    known = is_regular(path)
     write_baseline(path, sheet)
     terminal = Terminal.of_process()
     probes = sum(len(column.probes) for column in sheet.columns.values())
@@ -184,7 +185,7 @@ def show(name: str, form: str) -> None:
     sheet = read_baseline(path)
     terminal = Terminal.of_process()
     if form == "json":
-        terminal.say(json.dumps(json.loads(path.read_text(encoding="utf-8")), indent=2))
+        terminal.say(json.dumps(read_json(path, BaselineError), indent=2))
         return
     terminal.say_lines(list(_shown(sheet, terminal)))
 

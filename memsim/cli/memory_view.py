@@ -10,6 +10,7 @@ from typing import Any
 
 from memsim.cli.terminal import printable
 from memsim.errors import ModelError, UsageError
+from memsim.json_input import is_regular
 from memsim.memory.audit import AuditOutcome
 from memsim.memory.codec import JSON, canonical
 from memsim.memory.deletion import ErasureReport, original_of
@@ -153,7 +154,7 @@ class SavedMemoryView:
             "conversations": sum(1 for _ in memory.conversations),
             "audit_records": memory.audit.head().number,
             "embedder": embedded.name if embedded else None,
-            "bytes": sum(p.stat().st_size for p in memory.folder.rglob("*") if p.is_file()),
+            "bytes": sum(p.stat().st_size for p in memory.folder.rglob("*") if is_regular(p)),
         }
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from memsim.atomic_files import write_whole
 from memsim.config import COMMAND_KEYS, Settings, load_settings
 from memsim.discovery.project import Project
 from memsim.errors import BaselineError, RunFolderError, UsageError, nearest
+from memsim.json_input import is_folder, is_regular
 
 if TYPE_CHECKING:
     from memsim.gate import Verdict
@@ -101,7 +102,7 @@ def read_baseline_sheet(settings: Settings, project: Project, *, typed: bool) ->
     path = baseline_path(settings.baseline, reports)
     if is_path(settings.baseline):
         path = project.base / path
-    return read_baseline(path) if path.is_file() else None
+    return read_baseline(path) if is_regular(path) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,13 +128,13 @@ def read_side(text: str, reports: Path) -> ComparisonSide:
     from memsim.gate.score_sheet import sheet_of_run
     from memsim.runs import load_run
 
-    if Path(text).is_dir():
+    if is_folder(Path(text)):
         run = load_run(text, reports)
         return ComparisonSide(sheet=sheet_of_run(run), run=run)
     if text.endswith(SUFFIX):
         return ComparisonSide(sheet=read_baseline(find_baseline(text, reports)))
     path = baseline_path(text, reports)
-    if path.is_file():
+    if is_regular(path):
         return ComparisonSide(sheet=read_baseline(path))
     try:
         run = load_run(text, reports)

@@ -109,23 +109,32 @@ def _ended_like_interrupted() -> Iterator[None]:
 def _attempt(command: Callable[[], object]) -> int:
     try:
         code = command()
-    except click.ClickException as error:
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the last handler of every error
+        return _end(error)
+    return code if isinstance(code, int) else ExitCode.PASSED
+
+
+def _end(error: Exception) -> ExitCode:
+    """Print an error, and return the exit code of its kind."""
+    if isinstance(error, click.ClickException):
         complain(_usage_line(error))
         return ExitCode.USAGE
-    except click.Abort:
+    if isinstance(error, click.Abort):
         complain("memsim: interrupted")
         return ExitCode.INTERRUPTED
-    except MemsimError as error:
+    if isinstance(error, MemsimError):
         for line in error_lines(error):
             complain(line)
         return error.exit_code
-    except BrokenPipeError:
-        raise
-    except Exception:  # noqa: BLE001 - the last handler of every error
-        traceback.print_exc()
-        complain(_BUG)
-        return ExitCode.INTERNAL
-    return code if isinstance(code, int) else ExitCode.PASSED
+    if isinstance(error, OSError) and error.filename is not None:
+        # Of the file system, such as a full disk: whoever runs the command can mend it.
+        complain(f"memsim: {error.filename}: {error.strerror}")
+        return ExitCode.USAGE
+    traceback.print_exception(error)
+    complain(_BUG)
+    return ExitCode.INTERNAL
 
 
 MOST_ERRORS = 20

@@ -17,6 +17,7 @@ from memsim.discovery.project import Project, builtin_folder
 from memsim.discovery.strategy_ref import Origin, StrategyRef, snake_case
 from memsim.discovery.strategy_source import StrategySource, strategies_in
 from memsim.errors import RefError, nearest
+from memsim.json_input import is_folder, is_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -57,7 +58,7 @@ def _everything(project: Project) -> Iterator[tuple[StrategySource, ...]]:
 
 
 def _in_folder(folder: Path, origin: Origin, project: Project) -> Iterator[StrategySource]:
-    if not folder.is_dir():
+    if not is_folder(folder):
         return
     place = project.show(folder / "_").removesuffix("_")  # once: resolving paths is slow
     for path in sorted(folder.glob("*.py")):
@@ -214,13 +215,13 @@ def file_of(written: str, project: Project) -> Path | None:
     """A file relative to the current folder or the project; None if there is none."""
     for folder in (project.here, project.base):
         path = folder / written
-        if path.is_file():
+        if is_regular(path):
             return path
     return None
 
 
 def _near_file(written: str, project: Project) -> str | None:
     folder = (project.here / written).parent
-    known: Iterable[str] = [p.name for p in folder.glob("*.py")] if folder.is_dir() else []
+    known: Iterable[str] = [p.name for p in folder.glob("*.py")] if is_folder(folder) else []
     close = nearest(Path(written).name, known)
     return (Path(written).parent / close).as_posix() if close else None

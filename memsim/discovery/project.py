@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memsim.errors import ConfigError
-from memsim.json_input import read_bytes
+from memsim.json_input import is_regular, read_bytes
+from memsim.toml_input import parse_toml
 
 # Line numbers in TOML, because the standard library does not report them.
 
@@ -140,7 +141,7 @@ def find_project(start: Path | None = None) -> Project:
     here = (start or _present()).resolve()
     for folder in (here, *here.parents):
         path = folder / PYPROJECT
-        if path.is_file() and (found := _read(path)) is not None:
+        if is_regular(path) and (found := _read(path)) is not None:
             table, text = found
             return Project(root=folder, here=here, table=table, text=text)
     return Project(here=here)
@@ -170,13 +171,12 @@ def _read(path: Path) -> tuple[Mapping[str, object], str] | None:
     if "tool" not in text or "memsim" not in text:
         return None
     try:
-        tool = tomllib.loads(text).get("tool", {})
-    except (ValueError, RecursionError) as error:
+        tool = parse_toml(text).get("tool", {})
+    except ValueError as error:
         if "[tool.memsim" not in text:
             return None
         where = syntax_error_line(error) if isinstance(error, tomllib.TOMLDecodeError) else None
-        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        raise ConfigError(f"not valid TOML: {why}", path=PYPROJECT, line=where) from error
+        raise ConfigError(f"not valid TOML: {error}", path=PYPROJECT, line=where) from error
     table = tool.get("memsim") if isinstance(tool, dict) else None
     if table is None:
         return None

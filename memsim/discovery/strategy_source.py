@@ -11,10 +11,14 @@ from pathlib import Path
 
 from memsim.discovery.strategy_ref import Origin, snake_case
 from memsim.errors import RefError
+from memsim.json_input import read_bytes
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _SYSTEMS = _PACKAGE / "systems"
 """Its packages open with the statements of the systems that are reproduced."""
+
+_MOST_BYTES = 2**20
+"""Of a file; its syntax tree takes hundreds of times as much."""
 
 _ARGUMENT = re.compile(r"^\s*(\w+)(?:\s*\([^)]*\))?:\s*(.*)$")
 _ROW = re.compile(r"^\*\s+(.+?)\s*->\s*(test_\w+)$")
@@ -102,16 +106,17 @@ def _parse(path: Path, shown: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings about escapes appear when the file is loaded
-            return ast.parse(path.read_bytes())
+            return ast.parse(read_bytes(path, RefError, most=_MOST_BYTES))
     except SyntaxError as error:
         message = f"SyntaxError: {error.msg}"
         raise RefError(message, path=shown, line=error.lineno) from error
-    except (OSError, ValueError) as error:  # ValueError: null bytes
-        raise RefError(f"cannot be read: {_reason(error)}", path=shown) from error
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+    except RefError as error:
+        raise RefError(error.message, path=shown) from error
+    except (FileNotFoundError, ValueError) as error:  # ValueError: null bytes
+        reason = error.strerror if isinstance(error, FileNotFoundError) else str(error)
+        raise RefError(f"cannot be read: {reason}", path=shown) from error
+    except (RecursionError, MemoryError) as error:  # MemoryError: the stack of the parser
+        raise RefError("is nested too deeply", path=shown) from error
 
 
 def _is_strategy(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> bool:

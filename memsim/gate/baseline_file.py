@@ -49,7 +49,7 @@ from memsim.gate.score_sheet import (
     scenario_of,
 )
 from memsim.gate.verdict import judge
-from memsim.json_input import read_json
+from memsim.json_input import is_folder, is_regular, read_json
 
 if TYPE_CHECKING:
     from memsim.runs import Run
@@ -115,7 +115,7 @@ def baselines_folder(reports: Path) -> Path:
 def list_baselines(reports: Path) -> tuple[Path, ...]:
     """List the files of all baselines, by name."""
     folder = baselines_folder(reports)
-    return tuple(sorted(folder.glob(f"*{SUFFIX}"))) if folder.is_dir() else ()
+    return tuple(sorted(folder.glob(f"*{SUFFIX}"))) if is_folder(folder) else ()
 
 
 def is_path(text: str) -> bool:
@@ -144,7 +144,7 @@ def find_baseline(text: str, reports: Path) -> Path:
         BaselineError: there is none.
     """
     path = baseline_path(text, reports)
-    if path.is_file():
+    if is_regular(path):
         return path
     if is_path(text):
         raise BaselineError("there is no such baseline", path=path)

@@ -14,7 +14,7 @@ from memsim.memory.forget_request import names_any
 from memsim.memory.history.working_memory import ENTITIES
 from memsim.memory.layers.entities import is_ours
 from memsim.memory.permissions import Where
-from memsim.memory.stores import PAGE
+from memsim.memory.stores import PAGE, each_entry
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -207,14 +207,6 @@ def original_of(entry: Entry) -> str | None:
     source = entry.sources[0]
     whole, _, place = entry.key.rpartition("\n")
     return source if entry.key == source or (whole == source and place.isdecimal()) else None
-
-
-def each_entry(store: Store, where: Where) -> Iterator[Entry]:
-    """Every admitted entry, read a page at a time."""
-    after: Entry | None = None
-    while page := store.find(where, after=after):
-        yield from page
-        after = page[-1]
 
 
 def _everything(store: Store, owners: Collection[str] | None) -> Iterator[Entry]:

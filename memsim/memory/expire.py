@@ -18,7 +18,6 @@ from memsim.memory.deletion import (
     ErasureReport,
     ErasureTier,
     Settle,
-    each_entry,
     erase_entries,
     original_of,
     without_sources,
@@ -28,7 +27,7 @@ from memsim.memory.events import MemoryEvent
 from memsim.memory.forget_request import closest_message
 from memsim.memory.permissions import Where
 from memsim.memory.retention import RetentionPolicy
-from memsim.memory.stores import PAGE
+from memsim.memory.stores import PAGE, each_entry
 from memsim.message import utc
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memsim.memory.entry import LAYERS, Entry, Layer, entry_id
 from memsim.memory.permissions import Reader, Where, require_principal
-from memsim.memory.stores import PAGE, EmbedderInfo
+from memsim.memory.stores import EmbedderInfo, each_entry
 from memsim.memory.stores.wrappers import ReadOnlyStore
 
 if TYPE_CHECKING:
@@ -106,11 +106,11 @@ class Vault:
         return [e for e in self.store.get(ids) if where.admits(e.shelf)]
 
     def each(self, where: Where) -> Iterator[Entry]:
-        """Every admitted entry, in the store's order, read a page at a time."""
-        after: Entry | None = None
-        while page := self.store.find(where, after=after, limit=PAGE):
-            yield from page
-            after = page[-1]
+        """Every admitted entry, in the store's order, read a page at a time.
+
+        Raises `StoreError` if the entries are damaged.
+        """
+        yield from each_entry(self.store, where)
 
     def lexical(self, text: str, where: Where, k: int) -> list[Hit]:
         """The best admitted entries by their words."""

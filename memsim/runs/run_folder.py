@@ -15,7 +15,7 @@ from pathlib import Path
 
 from memsim.atomic_files import is_beginning, open_itself, sweep, try_lock, write_whole
 from memsim.errors import RunFolderError
-from memsim.json_input import read_json
+from memsim.json_input import is_regular, read_json
 from memsim.json_types import WrongTypeError, convert
 from memsim.runs.record_types import RunInfo
 
@@ -41,7 +41,7 @@ def list_runs(reports: Path) -> tuple[Path, ...]:
     folder = runs_folder(reports)
     if not folder.is_dir():
         return ()
-    found = [p for p in folder.iterdir() if not p.name.startswith(".") and (p / INFO).is_file()]
+    found = [p for p in folder.iterdir() if not p.name.startswith(".") and is_regular(p / INFO)]
     return tuple(sorted(found, key=lambda p: (_started(p), p.name), reverse=True))
 
 

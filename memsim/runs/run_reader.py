@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memsim.errors import RunFolderError, nearest
-from memsim.json_input import MOST_BYTES, open_regular, parse_json
+from memsim.json_input import MOST_BYTES, is_folder, is_regular, open_regular, parse_json
 from memsim.json_types import convert
 from memsim.leakage import LEAKAGE
 from memsim.leakage.attempt import read_finding
@@ -165,7 +165,7 @@ def _check_ends(folder: Path, entries: Sequence[CaseEntry]) -> None:
     ends = entries[-1].ends if entries else [0] * len(RECORDS)
     for name, end in zip(RECORDS, ends, strict=True):
         path = folder / name
-        size = path.stat().st_size if path.exists() else 0
+        size = path.stat().st_size if is_regular(path) else 0
         if size > end:
             message = f"holds {size - end:,} bytes more than cases.jsonl says"
             raise RunFolderError(message, path=path)
@@ -182,7 +182,7 @@ def _find(name: str, reports: Path) -> Path:
         if not found:
             raise RunFolderError("there is no run yet", path=runs_folder(reports))
         return found[0]
-    if (folder := Path(name)).is_dir() and (folder / INFO).is_file():
+    if is_folder(folder := Path(name)) and is_regular(folder / INFO):
         return folder
     matching = [p for p in found if name and p.name.startswith(name)]
     if len(matching) > 1:

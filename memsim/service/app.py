@@ -77,6 +77,7 @@ def create_app(layers: Layers) -> FastAPI:
     app.add_exception_handler(TooLargeError, _refusing(413))
     app.add_exception_handler(StoreError, _refusing(503))
     app.add_exception_handler(ValueError, _refusing(400))
+    app.add_exception_handler(RecursionError, _too_deep)
     return app
 
 
@@ -176,6 +177,11 @@ def _not_allowed(request: Request, _error: Exception) -> JSONResponse:
     return JSONResponse(
         {"detail": "Method Not Allowed"}, 405, headers={"Allow": ", ".join(sorted(allowed))}
     )
+
+
+def _too_deep(_request: Request, _error: Exception) -> JSONResponse:
+    # An answer that says what is wrong with a body repeats the body.
+    return JSONResponse({"detail": "the body is nested too deeply"}, status_code=400)
 
 
 def _refusing(status: int) -> Callable[[Request, Exception], JSONResponse]:

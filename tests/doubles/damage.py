@@ -47,6 +47,38 @@ ODD: tuple[Any, ...] = (
 """JSON values that are something else than what is expected."""
 
 
+RAW = (
+    *(b"[" * 100_000 + b"]" * 100_000, b'{"a":' * 100_000 + b"1" + b"}" * 100_000, b"[" * 100_000),
+    *b"NaN Infinity -Infinity 1e999 -1e999 1e-999 -0 01 1. +1 0x10 tru 'x' 1,1 1:1 /**/1".split(),
+    *(b"9" * 5_000, b'{"a":1,"a":2}', b'"\\ud800"', b'"\\udc00\\ud800"', b'"\\u0000"', b'"\\u12'),
+    *(b'"\xff"', b'"\xed\xa0\x80"', b'"\x00"', b'"\n"', b'"', b'"\\', b"", b"\xef\xbb\xbf1"),
+    b'"' + b"x" * 1_000_000 + b'"',
+    *(b"[" * n + b"]" * n for n in (90, 199, 240, 330, 490, 900, 960, 985, 1000)),
+    *(b'{"a":' * n + b"1" + b"}" * n for n in (99, 201, 330, 900, 985)),
+)
+"""What may stand for a JSON value in a file, and comes out of no encoder."""
+
+_RAW, _TWICE = "raw:8f1c", "twice:8f1c"
+
+
+def hostile_json(chance: random.Random, value: Any) -> bytes:  # noqa: ANN401 - any JSON value
+    """The bytes of a mutated JSON value; now and then with a part that is no JSON."""
+    holder = [mutated_value(chance, value)]
+    kind = chance.random()
+    if kind < 0.3:
+        within, key = chance.choice(_places(holder))
+        if kind < 0.05 and isinstance(within, dict):
+            within[_TWICE] = chance.choice(ODD)
+            return _dumped(holder[0]).replace(_dumped(_TWICE), _dumped(key))
+        within[key] = _RAW
+        return _dumped(holder[0]).replace(_dumped(_RAW), chance.choice(RAW))
+    return _dumped(holder[0])
+
+
+def _dumped(value: Any) -> bytes:  # noqa: ANN401 - as above
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
 def mutated_bytes(chance: random.Random, sources: Sequence[bytes]) -> bytes:
     """One of some files after one to four mutations; now and then spliced with another."""
     data = chance.choice(sources)
@@ -106,7 +138,7 @@ def _spot(chance: random.Random, data: bytes) -> int:
 
 def mutated_value(chance: random.Random, value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """A JSON value of which one to three parts are others, gone, doubled or elsewhere."""
-    holder = [copy.deepcopy(value)]
+    holder = [json.loads(json.dumps(value))]  # faster than a deep copy
     for _ in range(chance.choice((1, 1, 2, 3))):
         _mutate(chance, *chance.choice(_places(holder)))
     return holder[0]

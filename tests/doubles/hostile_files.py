@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
 import shutil
+import socket
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.doubles.damage import mutated_bytes, mutated_value
+from tests.doubles.damage import hostile_json, mutated_bytes, mutated_value
 
 HUGE = 200 * 2**20
 """Bytes of a file of one line, which takes no room on the disk."""
@@ -39,6 +41,27 @@ def _endless(path: Path) -> None:
     path.symlink_to("/dev/zero")
 
 
+def _unreadable(path: Path) -> None:
+    path.symlink_to("/proc/self/mem")  # a regular file, and reading it fails
+
+
+def _environment(path: Path) -> None:
+    path.symlink_to("/proc/self/environ")  # a regular file that has no size
+
+
+def _overlong(path: Path) -> None:
+    path.symlink_to("x" * 300)
+
+
+def _through(path: Path) -> None:
+    path.symlink_to("/dev/null/x")
+
+
+def _socket(path: Path) -> None:
+    with contextlib.chdir(path.parent), socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(path.name)  # a whole path may be too long
+
+
 def _huge(path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(HUGE)
@@ -54,6 +77,11 @@ SPECIAL: Mapping[str, Callable[[Path], None]] = {
     "a link to itself": _loop,
     "a link to nothing": _nowhere,
     "a link to an endless device": _endless,
+    "a link to a file that cannot be read": _unreadable,
+    "a link to the environment": _environment,
+    "a link to a name that is too long": _overlong,
+    "a link through a file": _through,
+    "a socket": _socket,
     "a line of 200 MB": _huge,
     "nothing": _absent,
 }
@@ -62,6 +90,14 @@ SPECIAL: Mapping[str, Callable[[Path], None]] = {
 TEXTS: Mapping[str, Callable[[bytes], bytes]] = {
     "a byte order mark": lambda data: b"\xef\xbb\xbf" + data,
     "UTF-16": lambda data: data.decode(errors="replace").encode("utf-16"),
+    "UTF-16 without a mark": lambda data: data.decode(errors="replace").encode("utf-16-be"),
+    "UTF-32": lambda data: data.decode(errors="replace").encode("utf-32"),
+    "Latin-1": lambda data: data + "\xe9\xff".encode("latin-1"),
+    "lines that end in CR LF": lambda data: data.replace(b"\n", b"\r\n"),
+    "lines that end in CR": lambda data: data.replace(b"\n", b"\r"),
+    "no last line end": lambda data: data.rstrip(b"\n"),
+    "twice the file": lambda data: data + data,
+    "a megabyte of blanks": lambda data: b" " * 2**20 + data,
     "no bytes": lambda _: b"",
     "zeros": lambda data: bytes(len(data)),
     "open lists": lambda _: b"[" * 100_000,
@@ -80,12 +116,40 @@ TEXTS: Mapping[str, Callable[[bytes], bytes]] = {
 """What a whole file may be instead."""
 
 
+_LARGE = 50 * 2**20
+LARGE: tuple[bytes, ...] = (
+    *(b"[[],", b'[{"a":1},', b"[1.5,", b'{"a":', b'["', b"- a\n", b"a: 1\n"),
+    *(b"a.b = 1\n", b"[a.a]\n", b"a.", b'{"memsim":1}\n', b"\x00", b"#\n", b"{a: ", b"\n"),
+)
+"""What fifty megabytes may begin with, and what they then repeat."""
+
+
+def large_bytes(chance: random.Random) -> bytes:
+    """Fifty megabytes of something simple."""
+    unit = chance.choice(LARGE)
+    rest = unit[1:] if len(unit) > 1 and chance.random() < 0.7 else unit
+    return unit + rest * (_LARGE // len(rest))
+
+
 def clear(path: Path) -> None:
     """Remove whatever stands at a path."""
-    if path.is_dir() and not path.is_symlink():
+    if not path.is_symlink() and path.is_dir():
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+LARGEST_SHARE = 0.9997
+"""Beyond it, `random()` asks for one of the largest files."""
+
+
+def damage_json(chance: random.Random, path: Path, value: Any) -> None:  # noqa: ANN401 - any JSON value
+    """Put a mutated JSON value at a path, now and then something that is none or no file."""
+    if chance.random() < 0.4:
+        damage_file(chance, path, [json.dumps(value, indent=1).encode()])
+    else:
+        clear(path)
+        path.write_bytes(hostile_json(chance, value))
 
 
 def damage_file(chance: random.Random, path: Path, sources: list[bytes]) -> None:
@@ -96,6 +160,8 @@ def damage_file(chance: random.Random, path: Path, sources: list[bytes]) -> None
         chance.choice([*SPECIAL.values()])(path)
     elif what < 0.12:
         path.write_bytes(chance.choice([*TEXTS.values()])(chance.choice(sources)))
+    elif what > LARGEST_SHARE:
+        path.write_bytes(large_bytes(chance))
     else:
         path.write_bytes(mutated_bytes(chance, sources))
 

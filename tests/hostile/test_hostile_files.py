@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.fuzz_files import PLAY, SCENARIO, call, played
+from benchmarks.fuzz_runs import PLAY, SCENARIO, call, played
 from memsim.errors import MemsimError
 from tests.doubles.hostile_files import SPECIAL, TEXTS, clear
 

@@ -25,12 +25,13 @@ from memsim.memory.compaction import (
 )
 from memsim.memory.compaction.outcome import CompactionOutcome
 from memsim.memory.compaction.size import Size
-from memsim.memory.deletion import Derivations, each_entry
+from memsim.memory.deletion import Derivations
 from memsim.memory.entry import Entry
 from memsim.memory.ledger import InjectionLedger
 from memsim.memory.permissions import Where
 from memsim.memory.persistence import memory_file
 from memsim.memory.retention import RetentionPolicy
+from memsim.memory.stores import each_entry
 from memsim.message import Message, Role, Text, composed
 from memsim.models import Request
 from memsim.suite.case_plan import CasePlan

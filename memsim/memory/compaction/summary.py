@@ -139,13 +139,17 @@ class Summary:
         with reading("its summary is damaged"):
             return cls(
                 lines=tuple(
-                    SummaryLine("" + line["text"], tuple(line["sources"]), tuple(line["perhaps"]))
+                    SummaryLine("" + line["text"], _ids(line["sources"]), _ids(line["perhaps"]))
                     for line in saved["lines"]
                 ),
-                owners=dict(saved["owners"]),
+                owners={"" + name: "" + owner for name, owner in saved["owners"].items()},
                 compactions=0 + saved["compactions"],
                 time=utc(datetime.fromisoformat(saved["time"])),
             )
+
+
+def _ids(saved: Any) -> tuple[str, ...]:  # noqa: ANN401 - what was read from a file
+    return tuple("" + source for source in saved)
 
 
 def merge(

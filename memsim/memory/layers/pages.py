@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memsim.atomic_files import WAIT, locked, sweep, unwritable, write_whole
-from memsim.errors import StoreError
+from memsim.errors import LocatedError, StoreError
+from memsim.json_input import is_regular, read_bytes
 from memsim.language.graphemes import head, tail
 from memsim.memory.index.split import LENGTH, PageChunk, chunk
 from memsim.message import utc
@@ -136,7 +137,7 @@ class Workspace:
             days = []
         except OSError as error:
             raise self._unreadable(DAILY, error) from error
-        roots = [name for name in ROOTS if (self.folder / name).is_file()]
+        roots = [name for name in ROOTS if is_regular(self.folder / name)]
         return roots + sorted((d for d in days if _is_daily(d)), key=_day_order, reverse=True)
 
     def read(self, name: str) -> str | None:
@@ -308,11 +309,13 @@ class Workspace:
 
     def _bytes(self, name: str) -> bytes | None:
         try:
-            return self._path(name).read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
+            return read_bytes(self._path(name), LocatedError)
+        except FileNotFoundError:
             return None
-        except OSError as error:
-            raise self._unreadable(name, error) from error
+        except LocatedError as error:
+            if isinstance(error.__cause__, NotADirectoryError):
+                return None
+            raise StoreError(f"{self.folder / name}: {error.message}") from error
 
     def _decoded(self, name: str, data: bytes) -> str:
         try:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 from memsim.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from datetime import timedelta
     from pathlib import Path
 
@@ -138,6 +138,20 @@ class Store(Protocol):
     def close(self) -> None:
         """Release files and connections; calling it again does nothing."""
         ...
+
+
+def each_entry(store: Store, where: Where) -> Iterator[Entry]:
+    """Every admitted entry, in the order of `Store.find`, read a page at a time.
+
+    Raises `StoreError` if the order of the entries is damaged, as pages would then have no end.
+    """
+    after: Entry | None = None
+    while page := store.find(where, after=after):
+        yield from page
+        last = page[-1]
+        if after is not None and (last.created, last.id) <= (after.created, after.id):
+            raise StoreError("the entries are damaged: they are not in the order of their creation")
+        after = last
 
 
 @runtime_checkable

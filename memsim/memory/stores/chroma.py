@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memsim.atomic_files import try_lock
+from memsim.atomic_files import try_lock, unwritable
 from memsim.errors import StoreError
 from memsim.memory.entry import decode_shelf
 from memsim.memory.index import Hit
@@ -332,7 +332,11 @@ def _making(path: Path) -> int:
 
 def _hold(folder: Path) -> int:
     """Be the one process that uses a folder, until the descriptor is closed."""
-    held = os.open(folder / "in-use", os.O_RDWR | os.O_CREAT, 0o600)
+    place = folder / "in-use"
+    try:
+        held = os.open(place, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o600)
+    except OSError as error:
+        raise unwritable(place, error) from error
     if not try_lock(held):
         os.close(held)
         raise StoreError(f"{folder} is open already, and Chroma takes one at a time")

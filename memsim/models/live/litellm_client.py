@@ -203,17 +203,19 @@ class LiteLLM:
             text, used = said.content, tuple(map(_used, said.tool_calls or ()))
             read = int(getattr(response.usage, "prompt_tokens", 0) or 0)
             written = int(getattr(response.usage, "completion_tokens", 0) or 0)
-        except (AttributeError, IndexError, TypeError, ValueError) as error:
+            cost = None if self._price is None else self._price.cost(read, written)
+            finish = str(choice.finish_reason or "stop")
+        except (AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:
             raise TransientError(
                 f"{call.model} sent something that is no answer", billed=True
             ) from error
         return ProviderAnswer(
             text=text if isinstance(text, str) else "",
             calls=used,
-            finish=str(choice.finish_reason or "stop"),
+            finish=finish,
             input=read,
             output=written,
-            cost=None if self._price is None else self._price.cost(read, written),
+            cost=cost,
         )
 
 

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.errors import ConfigError, ScenarioError, nearest
+from memsim.json_input import is_folder, is_regular
 from memsim.language.lexicon import MONTHS
 from memsim.message import EPOCH, Message, said
 from memsim.scenario.datasets.dataset_scenario import UTTERANCE, recorded_scenario
@@ -277,11 +278,11 @@ def beam_from_options(path: Path, options: Mapping[str, str]) -> list[Scenario]:
 
 
 def _find(path: Path) -> list[Path]:
-    if not path.is_dir():
+    if not is_folder(path):
         return [path]
-    if (path / CHAT).is_file():
+    if is_regular(path / CHAT):
         return [path / CHAT]
-    found = [p for p in path.glob(f"*/{CHAT}") if p.is_file()]
+    found = [p for p in path.glob(f"*/{CHAT}") if is_regular(p)]
     if found:
         return sorted(found, key=lambda p: _by_number(p.parent.name))
     sizes = sorted({p.parent.parent for p in path.glob(f"*/*/{CHAT}")})
@@ -319,7 +320,7 @@ def _conversation(file: Path) -> Scenario:
 
 def _questions(chat: Path) -> Path:
     places = [chat.parent / place for place in QUESTIONS]
-    found = next((place for place in places if place.is_file()), None)
+    found = next((place for place in places if is_regular(place)), None)
     if found is None:
         raise ScenarioError(f"no {QUESTIONS[0]} lies beside it", path=chat)
     return found

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.errors import ConfigError, ScenarioError, nearest
+from memsim.json_input import is_folder, is_regular
 from memsim.language.lexicon import MONTHS
 from memsim.message import said
 from memsim.scenario.datasets.dataset_scenario import UTTERANCE, recorded_scenario
@@ -298,9 +299,9 @@ def _flag(name: str, text: str) -> bool:
 
 
 def _find(path: Path) -> Path:
-    if not path.is_dir():
+    if not is_folder(path):
         return path
-    found = sorted(p for p in path.glob("locomo*.json") if p.is_file())
+    found = sorted(p for p in path.glob("locomo*.json") if is_regular(p))
     if len(found) == 1:
         return found[0]
     if not found:
@@ -310,7 +311,7 @@ def _find(path: Path) -> Path:
 
 
 def _beside(file: Path) -> Path | None:
-    found = sorted(p for p in file.parent.glob("audit-errors*.json") if p.is_file())
+    found = sorted(p for p in file.parent.glob("audit-errors*.json") if is_regular(p))
     if len(found) > 1:
         names = ", ".join(p.name for p in found)
         raise ScenarioError(f"several audits here, name one: {names}", path=file.parent)

@@ -80,12 +80,16 @@ def call_tool(name: str, arguments: str, studio: Studio, session: str, now: date
     return _search(words, studio) if name == "memory_search" else _sessions(words, studio)
 
 
+_MOST = 10**9
+
+
 def _read(
     arguments: str, properties: dict[str, Any], required: tuple[str, ...]
 ) -> dict[str, str] | str:
     """The arguments as text, or what is wrong with them."""
     try:
         given = json.loads(arguments or "{}")
+        json.dumps(given, ensure_ascii=False).encode()  # half a surrogate pair is no text
     except (ValueError, RecursionError):
         return "ERROR: invalid arguments"
     if not isinstance(given, dict) or not given.keys() <= properties.keys():
@@ -127,4 +131,6 @@ def _sessions(given: dict[str, str], studio: Studio) -> str:
 
 
 def _number(text: str | None, otherwise: int) -> int:
-    return int(text) if text is not None and text.isdecimal() and text.isascii() else otherwise
+    if text is None or not (text.isdecimal() and text.isascii()):
+        return otherwise
+    return int(text) if len(text) < len(str(_MOST)) else _MOST

@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from memsim.errors import LocatedError, StateError
+from memsim.json_input import is_folder, is_regular, read_bytes
 from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction.merge import deduplicated
 
@@ -107,6 +109,13 @@ SAME = 80
 """Characters by which two items of a day are the same."""
 
 
+def _text(path: Path) -> str:
+    try:
+        return read_bytes(path, LocatedError).decode()
+    except (LocatedError, UnicodeDecodeError) as error:
+        raise StateError(f"{path}: cannot be read: {error}") from error
+
+
 class Pages:
     """The files of one workspace, by their path in it; MEMORY.md is added to only where it exists.
 
@@ -121,12 +130,13 @@ class Pages:
 
     @classmethod
     def of(cls, folder: Path) -> Pages:
-        """The files of a workspace's folder, as far as they are its memory."""
-        days = sorted((folder / DAILY).glob("*.md")) if folder.is_dir() else []
-        there = [*(folder / name for name in ROOTS), *days]
-        return cls(
-            {p.relative_to(folder).as_posix(): p.read_text("utf-8") for p in there if p.is_file()}
-        )
+        """The files of a workspace's folder, as far as they are its memory.
+
+        Raises StateError where one cannot be read.
+        """
+        days = sorted((folder / DAILY).glob("*.md")) if is_folder(folder) else []
+        there = [p for p in (*(folder / name for name in ROOTS), *days) if is_regular(p)]
+        return cls({p.relative_to(folder).as_posix(): _text(p) for p in there})
 
     def write(self, folder: Path) -> None:
         """Write them into a folder, which is made where there is none."""

@@ -8,6 +8,8 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memsim.errors import LocatedError, StoreError
+from memsim.json_input import is_folder, is_regular, read_bytes
 from memsim.memory.codec import JSON, reading
 from memsim.systems.prx.schema import MemoryRow
 
@@ -172,13 +174,21 @@ class MarkdownFiles:
 
     def names(self) -> list[str]:
         """The files that there are."""
-        days = sorted((self.folder / DAILY).glob("*.md")) if self.folder.exists() else []
-        roots = [MEMORY] if (self.folder / MEMORY).is_file() else []
-        return roots + [f"{DAILY}/{path.name}" for path in days]
+        days = sorted((self.folder / DAILY).glob("*.md")) if is_folder(self.folder) else []
+        roots = [MEMORY] if is_regular(self.folder / MEMORY) else []
+        return roots + [f"{DAILY}/{path.name}" for path in days if is_regular(path)]
 
     def read(self, name: str) -> str:
-        """A file's text."""
-        return (self.folder / name).read_text(encoding="utf-8", errors="surrogatepass")
+        """A file's text, with line ends as Python reads them.
+
+        Raises StoreError where it cannot be read.
+        """
+        try:
+            data = read_bytes(self.folder / name, LocatedError)
+            text = data.decode("utf-8", "surrogatepass")
+        except (OSError, LocatedError, UnicodeDecodeError) as error:
+            raise StoreError(f"{self.folder / name}: cannot be read: {error}") from error
+        return text.replace("\r\n", "\n").replace("\r", "\n")
 
     def of(self, name: str) -> list[MarkdownLine]:
         """The entries of one file."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
@@ -11,6 +10,7 @@ from typing import Any, Literal, get_args
 
 from memsim.errors import LocatedError, nearest
 from memsim.json_input import read_bytes
+from memsim.toml_input import parse_toml
 
 Backend = Literal["markdown", "sqlite", "postgres", "embeddings", "memory"]
 PrxVersion = Literal["document", "0.3.0"]
@@ -131,8 +131,8 @@ def read_settings(text: str, version: PrxVersion = "document") -> PrxSettings:
         ValueError: it is not TOML, or a section holds what it does not take, in one line.
     """
     try:
-        document = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
+        document = parse_toml(text)
+    except ValueError as error:
         raise ValueError(f"the settings are not TOML: {error}") from error
     section = _section(document, "memory")
     known = {field.name: field.type for field in fields(PrxSettings) if field.name != _AUDIT}

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from memsim.memory.deletion import each_entry
 from memsim.memory.entry import Entry
 from memsim.memory.permissions import Where
-from memsim.memory.stores import Store
+from memsim.memory.stores import Store, each_entry
 from memsim.models import Embedder
 from memsim.systems.prx.brain import BRAIN, UNEMBEDDED, Brain
 from memsim.systems.prx.markdown_files import MEMORY, SNAPSHOT, MarkdownFiles

@@ -223,6 +223,7 @@ class PrxSystem(Strategy):
     def call_tool(self, name: str, arguments: str, principal: str) -> str:
         try:
             told = json.loads(arguments or "{}")
+            json.dumps(told, ensure_ascii=False).encode()  # half a surrogate pair is no JSON
         except (ValueError, RecursionError):
             return "Error: the arguments are not JSON"
         if not isinstance(told, dict):

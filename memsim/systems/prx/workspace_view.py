@@ -13,8 +13,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memsim.errors import StoreError
-from memsim.memory.codec import JSON
+from memsim.errors import LocatedError, StoreError
+from memsim.json_input import is_regular, read_bytes
+from memsim.memory.codec import JSON, reading
 from memsim.memory.deletion import ErasureReport
 from memsim.memory.entry import Entry
 from memsim.memory.permissions import Reader
@@ -39,6 +40,9 @@ def entries_of(brain: Brain) -> dict[int, Entry]:
 
 
 def _open(row: MemoryRow) -> Entry:
+    texts = (row.key, row.content, row.category, row.visibility, row.sender or "", *row.sources)
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("a column is no text")
     return replace(entry_of(row), key=row.key, attributes=())
 
 
@@ -70,6 +74,7 @@ class PrxWorkspace:
 
     Raises:
         StoreError: it cannot be read.
+        StateError: a row is damaged.
     """
 
     def __init__(
@@ -86,7 +91,8 @@ class PrxWorkspace:
         self._brain = Brain()
         try:
             self._read()
-            self._entries = entries_of(self._brain)
+            with reading(f"a row of {folder} is damaged"):
+                self._entries = entries_of(self._brain)
         except BaseException:
             self._brain.close()
             raise
@@ -169,7 +175,7 @@ class PrxWorkspace:
 
     def keepers(self) -> dict[str, JSON]:
         """What is told of the whole to who keeps it."""
-        files = (p for p in self.folder.rglob("*") if p.is_file())
+        files = (p for p in self.folder.rglob("*") if is_regular(p))
         return {"backend": self._settings.backend, "bytes": sum(p.stat().st_size for p in files)}
 
     def close(self) -> None:
@@ -190,7 +196,7 @@ class PrxWorkspace:
                     self._brain.store(line.key, line.text, line.category, now=written)
             return
         path = self.folder / BRAIN
-        if not path.is_file():
+        if not is_regular(path):
             raise StoreError(f"{path}: is missing")
         with _told_of(path), closing(_opened(path, "ro", self._wait)) as database:
             for table in ("memories", "shared"):
@@ -236,18 +242,18 @@ def find_workspace(path: Path, *, now: Callable[[], datetime], wait: float) -> P
     Raises:
         StoreError: the settings or the rows cannot be read.
     """
-    config = path if path.suffix == ".toml" and path.is_file() else path / CONFIG
+    config = path if path.suffix == ".toml" and is_regular(path) else path / CONFIG
     home = config.parent
     if (home / _OURS).exists():
         return None
     try:
-        text = config.read_text(encoding="utf-8") if config.is_file() else ""
+        text = read_bytes(config, LocatedError).decode() if is_regular(config) else ""
         settings = read_settings(text) if text else defaults("document")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, LocatedError) as error:
         raise StoreError(f"{config}: {error}") from error
     named = "[memory]" in text
     for folder in (home, home / "workspace"):
-        if (folder / BRAIN).is_file() or (named and (folder / "MEMORY.md").is_file()):
+        if is_regular(folder / BRAIN) or (named and is_regular(folder / "MEMORY.md")):
             return PrxWorkspace(folder, settings, now=now, wait=wait)
     return PrxWorkspace(home, settings, now=now, wait=wait) if named else None
 

@@ -219,6 +219,8 @@ def unpack(blobs: Sequence[bytes], dimension: int) -> Vectors:
 
     Raises `Damaged` if one of them is.
     """
+    if not all(isinstance(blob, bytes) for blob in blobs):
+        raise DamagedRecord("a vector is damaged: it is not bytes")
     raw = [blob[:-4] for blob in blobs]
     for blob, numbers in zip(blobs, raw, strict=True):
         told = int.from_bytes(blob[-4:], "little")

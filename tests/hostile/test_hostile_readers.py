@@ -1,0 +1,240 @@
+"""Hostile input that once ended in a traceback, a hang or too much memory."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from benchmarks.fuzz_memories import seal_entries
+from benchmarks.fuzz_runs import call
+from benchmarks.fuzz_wire import answer_of
+from memsim.cli.serve import open_layers
+from memsim.config import load_settings
+from memsim.discovery.project import Project, find_project
+from memsim.discovery.strategy_source import strategies_in
+from memsim.errors import BaselineError, MemsimError, StoreError
+from memsim.json_input import parse_json
+from memsim.memory.compaction.summary import Summary
+from memsim.memory.entry import DamagedRecord, Entry, encode
+from memsim.memory.layers.pages import Workspace
+from memsim.memory.permissions import Where
+from memsim.memory.stores import each_entry
+from memsim.memory.stores.sqlite.rows import unpack
+from memsim.memory.stores.sqlite.store import SQLite
+from memsim.models.live import Call
+from memsim.models.live.cost_limit import Price
+from memsim.models.live.litellm_client import LiteLLM
+from memsim.runs.run_folder import list_runs
+from memsim.scaffold import scaffold
+from memsim.scenario.datasets import load_dataset
+from memsim.service.app import create_app
+from memsim.systems.agenticx.workspace_files import Pages
+from memsim.systems.prx.settings import read_settings
+from memsim.systems.prx.workspace_view import find_workspace
+from memsim.testing import Case, world_of
+from tests.doubles.hostile_files import SPECIAL
+
+NOW = datetime(2026, 1, 5, tzinfo=UTC)
+EVERYTHING = Where(reader=None, archived=None)
+
+
+def refusal(read: Callable[[], object]) -> str:
+    """What a reader says of its input; empty where it takes it."""
+    try:
+        read()
+    except MemsimError as error:
+        return str(error)
+    return ""
+
+
+def test_json_of_many_values_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
+    """Sixty megabytes of empty lists would become more than a gigabyte."""
+    for unit in (b"[],", b'{"a":1},', b"1.5,"):
+        data = b"[" + unit * 2_000_000 + b"0]"
+        with pytest.raises(BaselineError, match="more than 2,000,000 values"):
+            parse_json(data, tmp_path, BaselineError, quick=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a = 1\n" * 2**18, "larger than 1 MB"),
+        ("a = " + "[" * 9_000, "nested too deeply"),
+        ("a." * 900 + "a = 1", "a key has more than 50 parts"),
+        ("['a' ." + ' "b" .' * 900 + "a]", "a key has more than 50 parts"),
+    ],
+    ids=["large", "deep", "a long key", "a long quoted key"],
+)
+def test_toml_that_takes_long_to_parse_is_refused(tmp_path: Path, text: str, why: str) -> None:
+    """As configuration of memsim, in a project that is begun, and as PRX's settings."""
+    (tmp_path / "pyproject.toml").write_text(f"[tool.memsim]\n{text}", encoding="utf-8")
+
+    assert why in refusal(lambda: find_project(tmp_path))
+    assert why in refusal(lambda: scaffold(tmp_path))
+    with pytest.raises(ValueError, match=why):
+        read_settings(text)
+
+
+def test_a_dotted_text_is_no_long_key(tmp_path: Path) -> None:
+    """Versions, hosts and ellipses in a configuration."""
+    said = "1.2.3 a.b.c " * 200 + "." * 200
+    text = f'[tool.memsim]\nmodel = "{said}"\n'
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+
+    assert find_project(tmp_path).table == {"model": said}
+
+
+@pytest.mark.parametrize("text", ["tool = 1\n", "\ufeff[tool.x]\n", "[tool]\nmemsim = 1\n"])
+def test_a_project_is_begun_beside_any_valid_configuration(tmp_path: Path, text: str) -> None:
+    """Whatever its `tool` is, and with a byte order mark."""
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+
+    assert refusal(lambda: scaffold(tmp_path)).endswith(
+        "[tool] must be a table" if text == "tool = 1\n" else ""
+    )
+
+
+def test_what_cannot_be_looked_at_is_refused_at_once(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    """Pipes, devices, and links whose target no call of the system takes."""
+    readers: dict[str, tuple[str, Callable[[Path], object]]] = {
+        "a strategy": ("mine.py", lambda home: strategies_in(home / "mine.py")),
+        "a configuration": ("pyproject.toml", find_project),
+        "a dataset": ("locomo.json", lambda home: load_dataset("locomo", home / "locomo.json")),
+        "a chat": ("chat.json", lambda home: load_dataset("beam", home / "chat.json")),
+        "a day's page": ("memory/2026-01-05.md", lambda home: Workspace(home).pages()),
+        "a page": ("MEMORY.md", lambda home: Workspace(home).pages()),
+        "a page of AgenticX": ("memory/2026-01-05.md", Pages.of),
+        "PRX's settings": ("config.toml", prx),
+        "a page of PRX": ("memory/2026-01-05.md", lambda home: prx(home, "markdown")),
+        "runs": ("runs/x", list_runs),
+    }
+    home = tmp_path / "home"
+    for name, (file, read) in readers.items():
+        for what in SPECIAL:
+            with subtests.test(name=name, what=what):
+                (home / file).parent.mkdir(parents=True)
+                SPECIAL[what](home / file)
+                assert refusal(partial(read, home)).isprintable()
+            shutil.rmtree(home)
+
+
+def prx(home: Path, backend: str = "") -> None:
+    """Open a workspace of PRX, with settings of its own where a backend is named."""
+    if backend:
+        text = f'[memory]\nbackend = "{backend}"\n'
+        (home / "config.toml").write_text(text, encoding="utf-8")
+    found = find_workspace(home, now=lambda: NOW, wait=0)
+    if found is not None:
+        found.close()
+
+
+def test_a_page_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
+    """Of a workspace of AgenticX and of PRX."""
+    (tmp_path / "MEMORY.md").write_bytes(b"- \xff\n")
+
+    assert "MEMORY.md: cannot be read" in refusal(lambda: Pages.of(tmp_path))
+    assert "MEMORY.md: cannot be read" in refusal(lambda: prx(tmp_path, "markdown"))
+
+
+def test_entries_out_of_order_end(tmp_path: Path) -> None:
+    """A row that says another time than its record: pages of it would have no end."""
+    path = tmp_path / "store.sqlite3"
+    store = SQLite(path)
+    entry = Entry(key="k", text="falcon", owner="ana", created=NOW)
+    store.write([entry])
+    store.close()
+    record = encode(Entry(key="k", text="falcon", owner="ana", created=NOW - timedelta(days=9)))
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE entries SET record = ?", (record,))
+        seal_entries(connection)
+    store = SQLite(path, readonly=True)
+
+    with pytest.raises(StoreError, match="not in the order"):
+        list(islice(each_entry(store, EVERYTHING), 9))
+    store.close()
+
+
+def test_a_vector_that_is_a_text_is_damage() -> None:
+    """SQLite keeps any value in any column, and Chroma is filled from there."""
+    with pytest.raises(DamagedRecord):
+        unpack(["x"], 4)  # type: ignore[list-item]
+
+
+def test_a_summary_of_other_sources_than_texts_is_refused() -> None:
+    """It would fail at the next question."""
+    line = {"text": "x", "sources": ["m1"], "perhaps": []}
+    saved = {"lines": [line], "owners": {"m1": "ana"}, "compactions": 1, "time": NOW.isoformat()}
+    assert Summary.loaded(saved).sources == ("m1",)
+    for wrong in ({**line, "sources": [["m1"]]}, {**line, "perhaps": [1]}):
+        assert refusal(partial(Summary.loaded, {**saved, "lines": [wrong]}))
+    assert refusal(lambda: Summary.loaded({**saved, "owners": {"m1": ["ana"]}}))
+
+
+@pytest.mark.parametrize("ref", ["prx", "agenticx:tools=on"])
+def test_half_a_character_in_the_arguments_of_a_tool_is_an_error_of_the_tool(ref: str) -> None:
+    """A model may write one; and any number."""
+    world = world_of(ref, Case(events=(), budget=100))
+    for spec in world.memory.tools("ana"):
+        for value in ('"\\ud800"', "9" * 4_000, '"' + "9" * 5_000 + '"'):
+            names = json.loads(spec.parameters)["properties"]
+            arguments = "{" + ",".join(f'"{name}":{value}' for name in names) + "}"
+            assert world.memory.call_tool(spec.name, arguments, "ana").isprintable()
+    world.close()
+
+
+def test_an_answer_of_a_provider_without_an_end_is_a_failure_of_the_provider() -> None:
+    """And so is one that cost more than a number can say."""
+    choice = SimpleNamespace(message=SimpleNamespace(content="x", tool_calls=None))
+    usage = SimpleNamespace(prompt_tokens=10**400, completion_tokens=1)
+    asked = Call(model="m", task="answer", messages=(), max_tokens=9)
+    client = LiteLLM(Price(input=1.0, output=1.0))
+    for answer in (
+        SimpleNamespace(choices=[choice], usage=None),
+        SimpleNamespace(choices={}, usage=None),
+        SimpleNamespace(
+            choices=[SimpleNamespace(message=choice.message, finish_reason="stop")], usage=usage
+        ),
+    ):
+        assert "no answer" in refusal(partial(client._answer, asked, answer))
+
+
+def test_a_body_of_any_depth_is_answered() -> None:
+    """What is wrong with it is said by repeating it, for which there may be no room."""
+    with open_layers({}, embedder="hash:dim=16", exact=True, fixed=True) as layers:
+        app = create_app(layers)
+
+        async def answers() -> set[int]:
+            bodies = (b"[" * depth + b"]" * depth for depth in range(700, 1_000))
+            return {(await answer_of(app, "PUT", "/working-memory/c", b))[0] for b in bodies}
+
+        assert asyncio.run(answers()) <= {400, 422}
+
+
+def test_a_name_of_a_variable_is_told_in_one_line() -> None:
+    """Its bytes can be anything."""
+    project = Project()
+    told = refusal(lambda: load_settings(project, {}, {"MEMSIM_SE\udcffD\n": "7"}))
+    assert told.startswith("unknown variable")
+    assert told.isprintable()
+
+
+def test_what_the_file_system_refuses_is_one_line(tmp_path: Path) -> None:
+    """A word that is too long for a path, and a baseline with a byte order mark."""
+    with contextlib.suppress(MemsimError):
+        call(tmp_path, "compare", "x" * 300, "y" * 300)
+    with pytest.raises(MemsimError, match="File name too long"):
+        call(tmp_path, "memory", "list", "--memory", "x" * 300)
+    assert not list(tmp_path.iterdir())
