@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import comparison
+from memsim.report.html.markup import unpacked
 
 FOLDER = comparison.FOLDER
 
@@ -67,6 +68,22 @@ def test_everything_that_is_shown_is_there_and_nothing_else() -> None:
     assert shown | {"comparison.md", "manifest.json"} == set(there)
     assert {"trade-off.svg", "whereabouts.svg", "heat-map.svg"} < set(there)
     assert sum(there.values()) < 3_000_000
+
+
+def test_every_scenario_can_be_replayed() -> None:
+    """In the page itself: there are no others beside it."""
+    scenarios = json.loads((FOLDER / "manifest.json").read_text("utf-8"))["scenarios"]
+    page = unpacked((FOLDER / "index.html").read_text("utf-8"))
+
+    assert [] == [name for name in scenarios if f'"name":"{name}","strategy":' not in page]
+
+
+def test_it_says_what_was_found() -> None:
+    """Rivals are compared, and none of them is tested."""
+    text = (FOLDER / "comparison.md").read_text("utf-8")
+
+    assert "strategies were compared on" in text
+    assert "## Failed" not in text
 
 
 def test_it_says_nothing_of_the_day_or_the_machine() -> None:

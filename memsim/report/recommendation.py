@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from memsim.report import number_format
 from memsim.report.leak_board import LeakBoard
-from memsim.report.run_summary import BoardRow
+from memsim.report.run_summary import BoardRow, RunSummary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +66,33 @@ def recommend(rows: Sequence[BoardRow], leakage: Sequence[LeakBoard] = ()) -> Re
         return leaks, tokens, -(row.recall.mean or 0.0)
 
     return Recommendation(chosen=min(equals, key=standing), equals=equals, channels=channels)
+
+
+def findings(summary: RunSummary) -> str:
+    """Say what a comparison of rivals found, in a few sentences."""
+    board = summary.main_board
+    rows = [row for row in board.rows if not row.control] if board else []
+    if board is None or not rows:
+        return "No strategy was compared on a scenario."
+    found = recommend(rows, summary.leakage)
+    chosen = found.chosen
+    over = [number_format.plural(board.scenarios, "scenario")]
+    over += [f"{len(each.rows)} channels of leakage" for each in summary.leakage[-1:]]
+    parts = [
+        f"{number_format.share(chosen.recall.mean)} recall",
+        found.leaks_of(chosen) or "no leak",
+        f"{number_format.tokens(chosen.context_mean)} tokens a turn",
+    ]
+    said = [
+        f"{len(rows)} strategies were compared on {' and '.join(over)}.",
+        f"{chosen.strategy} is recommended: {', '.join(parts)}.",
+    ]
+    for count, what in (
+        (len(summary.failures), "broke a bound of their scenario or channel"),
+        (len(summary.unscored), "could not be measured"),
+    ):
+        said += [f"{number_format.plural(count, 'case')} {what}."] if count else []
+    return " ".join(said)
 
 
 def _leaking_channels(board: LeakBoard) -> dict[str, int]:

@@ -27,6 +27,7 @@ from memsim.report.layout import (
     markdown_escape,
     markdown_table,
 )
+from memsim.report.recommendation import findings
 from memsim.report.run_summary import (
     Board,
     CaseFailure,
@@ -46,7 +47,8 @@ def _lines(summary: RunSummary) -> Iterator[str]:
     header = summary.header
     yield f"# memsim run {markdown_escape(header.run)}".rstrip()
     yield ""
-    yield f"**{markdown_escape(summary.verdict.sentence)}**"
+    said = findings(summary) if summary.rivals else summary.verdict.sentence
+    yield f"**{markdown_escape(said)}**"
     yield ""
     judge = f" judge {markdown_code(header.judge)}," if header.judge else ""
     yield (
@@ -68,7 +70,9 @@ def _lines(summary: RunSummary) -> Iterator[str]:
         yield from leakage_markdown(summary.leakage, UNICODE, beside=summary.boards)
     if summary.comparison is not None:
         yield from comparison_markdown(summary.comparison)
-    yield from _failures(summary.failures)
+    yield from _failures(
+        summary.failures, "Bounds that were not kept" if summary.rivals else "Failed"
+    )
     yield from _unscored(summary.unscored)
     yield from _missed(summary.missed)
     fence = _fence(header.command)
@@ -95,10 +99,10 @@ def _matrix(matrix: Matrix, board: Board) -> Iterator[str]:
     yield from markdown_table(matrix_table(matrix, [row.strategy for row in board.rows]))
 
 
-def _failures(failures: tuple[CaseFailure, ...]) -> Iterator[str]:
+def _failures(failures: tuple[CaseFailure, ...], head: str) -> Iterator[str]:
     if not failures:
         return
-    yield from ("", "## Failed", "")
+    yield from ("", f"## {head}", "")
     for failure in failures:
         yield f"- {markdown_code(failure.case)}"
         for broken in failure.broken:

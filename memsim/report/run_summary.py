@@ -268,6 +268,8 @@ class RunSummary:
 
     Attributes:
         seconds: how long the command took; None when nobody waited for it.
+        rivals: whether rivals are compared and none of them is tested: a report then says what was
+            found, and not whether it passed.
     """
 
     header: RunHeader
@@ -281,6 +283,7 @@ class RunSummary:
     comparison: Comparison | None = None
     leakage: tuple[LeakBoard, ...] = ()
     judging: JudgeReport | None = None
+    rivals: bool = False
 
     @property
     def main_board(self) -> Board | None:

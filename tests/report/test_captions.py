@@ -143,7 +143,7 @@ def whereabouts(runs: Mapping[int, Records]) -> str:
             for name, asked in records.by_strategy(records.probes).items()
         }
         most = max(found.values())
-        if most:
+        if most >= 0.005:
             # The chart's rows stand from the worst up.
             names = [n for n in _ranked(records)[::-1] if found[n] == most]
             said.append(text.format(names[0], share(most)))

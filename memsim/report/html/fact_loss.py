@@ -86,7 +86,8 @@ def _gone(name: str, after: pd.DataFrame, linked: frozenset[str]) -> Iterator[Ma
         texts.append(
             joined([element("strong", str(scenario).rpartition("::")[2]), ": ", joined(told, ", ")])
         )
-    head = f"{name}: {len(gone):,} of {len(after):,} facts gone after the second compaction"
+    left = f"{len(gone):,} of {len(after):,} facts"
+    head = f"{name}: {left} not in the context after the second compaction"
     yield folded(head, items(texts), class_="worn")
 
 
@@ -117,7 +118,10 @@ def forgotten_facts(subject: PageContent) -> Markup:
     else:
         inside += [*compaction_losses(subject), *_whys(subject, board)]
         inside += [heat_table(subject, board, m) for m in board.matrices if m.by not in SCENARIO]
-    title, question = "What was forgotten, and where", "Which facts are gone, and at which step?"
+    title, question = (
+        "What was forgotten, and where",
+        "Which facts left the context, and at which step?",
+    )
     return section("forgotten", title, question, *inside)
 
 

@@ -37,6 +37,7 @@ from memsim.report.html.page_content import (
     strategy_name,
 )
 from memsim.report.layout import UNICODE, Column, Table
+from memsim.report.recommendation import findings
 from memsim.report.run_summary import Board, BoardRow
 from memsim.scoring.outcomes import reason_name
 
@@ -54,16 +55,18 @@ def verdict(subject: PageContent) -> Markup:
     """Render the verdict section, the first screen of the page."""
     summary = subject.summary
     word, tone = WORDS.get(summary.verdict.exit_code, ("stopped", "warn"))
+    said = summary.verdict.sentence
+    if summary.rivals:
+        word, tone, said = "compared", "", findings(summary)
     if summary.pending:
         word, tone = "unfinished", "warn"
-    said = summary.verdict.sentence
-    if summary.pending:
         said += f"; {number_format.plural(summary.pending, 'planned case')} not run"
+    stamp = element("span", word, class_=f"stamp {tone}".rstrip())
     return element(
         "section",
         element("h2", "Verdict", id="verdict-title", class_="unseen"),
-        element("p", element("span", word, class_=f"stamp {tone}"), " ", said, class_="verdict"),
-        _against(subject),
+        element("p", stamp, " ", said, class_="verdict"),
+        Markup() if summary.rivals else _against(subject),
         answers(subject),
         *_why_failed(subject),
         _reproduce(summary.header.command),

@@ -206,6 +206,9 @@ def whereabouts(material: PlotMaterial) -> Picture | None:
     )
 
 
+TOLD = 0.005
+"""The smallest share that is named; less would be shown as .00."""
+
 _SAID = {
     "lost": "{strategy} lost {part} of the evidence for good",
     "stored and missed": "{strategy} had {part} in store and did not bring it up",
@@ -217,7 +220,7 @@ _SAID = {
 def _worst_places(table: pd.DataFrame) -> Iterator[str]:
     """Name, for each way to miss evidence, the strategy with the largest share."""
     for place, said in _SAID.items():
-        if place in table and (part := float(table[place].max())) > 0:
+        if place in table and (part := float(table[place].max())) >= TOLD:
             yield said.format(strategy=table[place].idxmax(), part=share(part))
 
 

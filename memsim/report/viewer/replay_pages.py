@@ -74,7 +74,8 @@ def fragment(
 ) -> Fragment | None:
     """Build the viewer of a run; None when no case of it can be replayed.
 
-    Cases with failed probes come first, strategies before controls, short ones before long ones.
+    Each scenario has a case before any has a second. Cases with failed probes come first,
+    strategies before controls, short ones before long ones.
 
     Args:
         run: a saved run.
@@ -84,7 +85,7 @@ def fragment(
     """
     playable = [case for case in playable_of(run) if scenario in {"", scenario_of(case.id)}]
     taken = _Room(room)
-    for case in sorted(playable, key=lambda case: (*_late(case), run.size(case.key))):
+    for case in first_of_each(sorted(playable, key=lambda c: (*_late(c), run.size(c.key)))):
         taken.take(run, case)
     if not taken.cases:
         return None
@@ -111,6 +112,13 @@ def names_beside(cases: Sequence[CaseResult]) -> dict[str, str]:
     """Map each scenario to the page beside the report that replays it."""
     scenarios = dict.fromkeys(scenario_of(case.id) for case in cases)
     return {name: f"{BESIDE}/{number}.html" for number, name in enumerate(scenarios, 1)}
+
+
+def first_of_each(cases: Sequence[CaseResult]) -> list[CaseResult]:
+    """Order cases: the first of each scenario, and then the others."""
+    firsts = {scenario_of(case.id): case for case in reversed(cases)}
+    chosen = {case.key for case in firsts.values()}
+    return sorted(cases, key=lambda case: case.key not in chosen)
 
 
 def _late(case: CaseResult) -> tuple[bool, bool]:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from memsim.errors import RunFolderError
 from memsim.report.html import missed_probes as told
 from memsim.report.html.invariant_section import CHECKS, invariants
+from memsim.report.html.leaderboard import verdict
 from memsim.report.html.leakage_section import leakage
 from memsim.report.html.markup import (
     PACKED,
@@ -31,6 +32,7 @@ from memsim.report.html.markup import (
 )
 from memsim.report.html.page_content import PageContent, address
 from memsim.report.html.pictures import brightened, shortened
+from memsim.report.run_markdown import markdown
 from memsim.report.summarise import summarise
 from memsim.runs import Run
 from tests.report.html.made import ATTACKS, leak_board
@@ -121,6 +123,23 @@ def test_a_block_has_a_plain_name() -> None:
     """Its name stands in an attribute and in the script."""
     with pytest.raises(ValueError, match="a block of data cannot be called"):
         data_block('x"><script>', "{}")
+
+
+def test_a_comparison_of_rivals_says_what_was_found(run: Run) -> None:
+    """The same run is a test that failed, or a comparison in which a bound was not kept."""
+    tested = summarise(run)
+    compared = replace(tested, rivals=True)
+    pages = [verdict(PageContent(run=run, summary=each)) for each in (tested, compared)]
+    texts = [markdown(each) for each in (tested, compared)]
+
+    assert 'class="stamp bad">failed' in pages[0]
+    assert 'class="stamp">compared' in pages[1]
+    for test, found in (pages, texts):
+        assert "1 failed" in test
+        assert "failed" not in found.partition("is recommended")[0]
+        assert "strategies were compared on 1 scenario" in found
+        assert "1 case broke a bound of their scenario or channel" in found
+    assert "Failed" not in texts[1]
 
 
 def test_an_address_keeps_its_parts_apart() -> None:

@@ -11,7 +11,9 @@ from memsim.report.html.page_content import Fragment
 from memsim.report.viewer import fragment
 from memsim.report.viewer.playback import Playback
 from memsim.report.viewer.reels import Script, reel_of
+from memsim.report.viewer.replay_pages import first_of_each
 from memsim.runs import Run
+from memsim.suite.cases import CaseResult
 from tests.report.viewer.conftest import key
 
 
@@ -33,6 +35,14 @@ def test_every_case_is_there_with_its_scenarios_script_once(small: Run) -> None:
     assert [case.key for case in small.cases] == [entry["key"] for entry in index(found)]
     assert {"script-0"} == {entry["script"] for entry in index(found)}
     assert 1 == sum(text.count("My order is A-17.") for text in found.data.values())
+
+
+def test_each_scenario_comes_before_a_second_case_of_any() -> None:
+    """However small the page has to be, something of every conversation can be looked at."""
+    ids = ("a.yaml::a[x@4k]", "a.yaml::a[y@4k]", "b.yaml::b[x@4k]", "b.yaml::b[y@4k]")
+    cases = [CaseResult(id=name, scenario=name[0], strategy="x", budget=4096) for name in ids]
+
+    assert [ids[0], ids[2], ids[1], ids[3]] == [case.id for case in first_of_each(cases)]
 
 
 def test_a_context_is_told_as_it_was_recorded(small: Run) -> None:
