@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import sqlite3
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -27,12 +29,12 @@ from memsim.message import TokenCounter, load_tokenizer, said
 from memsim.models import Embedder, Model, Reply, Request
 from memsim.models.registry import load_embedder, load_model
 from memsim.strategy import Environment, Event, Forget, Grant, Query, Strategy
-from memsim.systems.prx import upkeep
+from memsim.systems.prx import row_index, upkeep
 from memsim.systems.prx.brain import Brain
 from memsim.systems.prx.markdown_files import DENIED
 from memsim.systems.prx.recall import Recall
-from memsim.systems.prx.row_index import merge
-from memsim.systems.prx.schema import AccessStamp
+from memsim.systems.prx.row_index import merge, rank_by_words
+from memsim.systems.prx.schema import AccessStamp, Clause
 from memsim.systems.prx.settings import PrxSettings, defaults, read_settings
 from memsim.systems.prx.storage import StoreMirror, export_snapshot, hydrate, should_hydrate
 from memsim.systems.prx.tools import DOCUMENTED, NAMES, tool_specs
@@ -1312,3 +1314,49 @@ def test_a_restart_changes_nothing(tmp_path: Path, ref: str) -> None:
 def test_what_it_breaks_holds_once_it_is_repaired(name: str) -> None:
     """A conversation shows it of the design as published, and holds with `fixed`."""
     assert_broken_unless_fixed("prx", name)
+
+
+def _searcher() -> Callable[[str, int], list[tuple[int, float]]]:
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE words USING fts5(key, content)")
+    chance = random.Random(3)
+    for n in range(20):
+        text = " ".join(chance.choice(LONG_WORDS) for _ in range(10 + 5 * n))
+        connection.execute("INSERT INTO words VALUES (?, ?)", (f"k{n}", text))
+    query = (
+        "SELECT rowid, bm25(words) AS score FROM words WHERE words MATCH ?"
+        " ORDER BY score, rowid LIMIT ?"
+    )
+    return lambda expression, most: connection.execute(query, (expression, most)).fetchall()
+
+
+LONG_WORDS = ("Row", "shelf", "北京", "x-y", "A-17", "don't", "—", *(f"w{n}" for n in range(40)))
+
+
+def test_a_long_query_ranks_as_one_expression_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Word by word, scores are the same to the last bit: repeated words count as often."""
+    chance = random.Random(5)
+    queries = [" ".join(chance.choices(LONG_WORDS, k=20 * n)) for n in range(1, 8)]
+    search = _searcher()
+    monkeypatch.setattr(row_index, "MANY_WORDS", 1_000)
+    whole = [rank_by_words(search, query, 8) for query in queries]
+    monkeypatch.setattr(row_index, "MANY_WORDS", 0)
+
+    assert whole == [rank_by_words(search, query, 8) for query in queries]
+
+
+def test_an_index_of_words_is_made_once_for_each_condition(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A question on the same condition makes no other."""
+    made: list[str] = []
+    real = row_index._WordIndex
+    monkeypatch.setattr(row_index, "_WordIndex", lambda: made.append("") or real())
+    rows = sqlite3.connect(":memory:")
+    rows.execute("CREATE TABLE memories (key TEXT, content TEXT, archived INT)")
+    indexes = row_index.WordIndexes(rows)
+    for _ in range(3):
+        indexes.keyword("Row", 5, Clause("m.key <> ?", ("",)))
+    indexes.close()
+
+    assert [""] == made

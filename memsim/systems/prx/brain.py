@@ -15,7 +15,14 @@ from memsim.errors import StoreError
 from memsim.memory.codec import JSON
 from memsim.models import Embedder
 from memsim.systems.prx import schema, topics
-from memsim.systems.prx.row_index import Ranked, RowVectors, WordIndexes, digest_of, f32
+from memsim.systems.prx.row_index import (
+    Ranked,
+    RowVectors,
+    WordIndexes,
+    digest_of,
+    f32,
+    rank_by_words,
+)
 from memsim.systems.prx.schema import (
     COLUMNS,
     EVERY_ROW,
@@ -263,19 +270,22 @@ class Brain:
         Raises:
             StoreError: a word has a quotation mark in it.
         """
-        phrases = " OR ".join(f'"{word}"' for word in query.split())
-        if not phrases:
+        if not query.strip():
             return []
         if self._apart is not None and clause != EVERY_ROW:
-            return self._apart.keyword(phrases, limit, clause)
+            return self._apart.keyword(query, limit, clause)
         join = "" if clause == EVERY_ROW else " JOIN memories m ON m.rowid = f.rowid"
         where = "" if clause == EVERY_ROW else f" AND ({clause.sql})"
+        sql = (
+            f"SELECT f.rowid, bm25(memories_fts) AS score FROM memories_fts f{join}"
+            f" WHERE memories_fts MATCH ?{where} ORDER BY score, f.rowid LIMIT ?"
+        )
+
+        def search(expression: str, most: int) -> Iterable[Ranked]:
+            return self.connection.execute(sql, (expression, *clause.given, most))
+
         with store_errors():
-            found = self.connection.execute(
-                f"SELECT f.rowid, bm25(memories_fts) AS score FROM memories_fts f{join}"
-                f" WHERE memories_fts MATCH ?{where} ORDER BY score, f.rowid LIMIT ?",
-                (phrases, *clause.given, limit),
-            )
+            found = rank_by_words(search, query, limit)
             return [(number, f32(-score)) for number, score in found]
 
     def texts(self, clause: Clause = EVERY_ROW) -> Iterator[tuple[int, str]]:
