@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Literal, cast
@@ -166,6 +166,8 @@ class Entry:
     archived: bool = False
     sources: tuple[str, ...] = ()
     attributes: tuple[tuple[str, str], ...] = ()
+    id: str = field(init=False, compare=False, repr=False)
+    """What stores know it by; says nothing about owner or key to who does not know them."""
 
     def __post_init__(self) -> None:
         for name in ("key", "owner", "category"):
@@ -182,11 +184,7 @@ class Entry:
                 object.__setattr__(self, name, utc(moment))
         object.__setattr__(self, "readers", tuple(sorted(set(self.readers))))
         object.__setattr__(self, "attributes", tuple(sorted(self.attributes)))
-
-    @property
-    def id(self) -> str:
-        """What stores know it by; says nothing about owner or key to who does not know them."""
-        return entry_id(self.owner, self.layer, self.key)
+        object.__setattr__(self, "id", entry_id(self.owner, self.layer, self.key))
 
     @property
     def version(self) -> str:
@@ -272,6 +270,18 @@ def encode(entry: Entry) -> str:
     Raises `StoreError` if a reader, source or attribute cannot be encoded as UTF-8.
     """
     return encodable(_TO_JSON(fields(entry)))
+
+
+def check_encodable(entry: Entry) -> None:
+    """Refuse an entry that `encode` refuses, in less time.
+
+    Raises `StoreError` if a reader, source or attribute cannot be encoded as UTF-8.
+    """
+    words = [*entry.readers, *entry.sources, *(w for pair in entry.attributes for w in pair)]
+    if all(isinstance(word, str) for word in words):
+        encodable("".join(words))
+    else:
+        encode(entry)
 
 
 def fields(entry: Entry) -> dict[str, object]:

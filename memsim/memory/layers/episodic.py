@@ -11,7 +11,7 @@ from memsim.memory.index.split import passages
 from memsim.message import Text, ToolUse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from memsim.memory.permissions import Permissions
@@ -149,7 +149,7 @@ def read_spoken(entry: Entry) -> Message:
 
 def calls_of(entry: Entry) -> tuple[str, ...]:
     """Names of the tools that the message of an entry calls, in order."""
-    return tuple(json.loads(dict(entry.attributes).get(CALLS, "[]")))
+    return _words_of(dict(entry.attributes), CALLS)
 
 
 def turn_of(entry: Entry) -> int:
@@ -162,9 +162,9 @@ def read_episode(entry: Entry) -> Episode:
     held = dict(entry.attributes)
     return Episode(
         summary=entry.text,
-        key_decisions=tuple(json.loads(held.get("key_decisions", "[]"))),
-        entities=tuple(json.loads(held.get("entities", "[]"))),
-        tools_called=tuple(json.loads(held.get("tools_called", "[]"))),
+        key_decisions=_words_of(held, "key_decisions"),
+        entities=_words_of(held, "entities"),
+        tools_called=_words_of(held, "tools_called"),
         sources=entry.sources,
     )
 
@@ -191,6 +191,11 @@ def _calls(message: Message) -> tuple[str, ...]:
 
 def _episode_key(session: str) -> str:
     return f"episode\n{session}"
+
+
+def _words_of(held: Mapping[str, str], name: str) -> tuple[str, ...]:
+    # Most entries have no such attribute: nothing is parsed for them.
+    return tuple(json.loads(held[name])) if name in held else ()
 
 
 def _listed(words: Iterable[str]) -> str:

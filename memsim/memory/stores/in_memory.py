@@ -17,7 +17,7 @@ import numpy as np
 
 from memsim.errors import StoreError
 from memsim.language.text import index_terms
-from memsim.memory.entry import encode
+from memsim.memory.entry import check_encodable
 from memsim.memory.index import Hit
 from memsim.memory.index.nearest_vectors import (
     EXACT_ON_SHELF,
@@ -76,7 +76,11 @@ class StoreView:
     def put(self, entry: Entry, vector: Vectors | None = None) -> None:
         """Take an entry in, in place of the one with its id."""
         source = entry.id
-        self.drop(source)
+        before = self._entries.get(source)
+        words = entry.words
+        terms = index_terms(words)
+        if before is not None:
+            self._take_out(before, terms if before.words == words else index_terms(before.words))
         number, self._next = self._next, self._next + 1
         self._entries[source] = entry
         self._number[source] = number
@@ -84,22 +88,26 @@ class StoreView:
         shelf = self._shelves.get(entry.shelf)
         if shelf is None:
             shelf = self._shelves[entry.shelf] = _Shelf(NearestVectors(exact=self._exact))
-        shelf.add(number, entry, vector)
+        shelf.add(number, entry, terms, vector)
         if self._next > 2 * len(self._entries) + _SPARE:
             self._renumber()
 
     def drop(self, source: str) -> bool:
         """Take an entry out; false when it was not there."""
-        entry = self._entries.pop(source, None)
+        entry = self._entries.get(source)
         if entry is None:
             return False
-        number = self._number.pop(source)
+        self._take_out(entry, index_terms(entry.words))
+        return True
+
+    def _take_out(self, entry: Entry, terms: Sequence[str]) -> None:
+        del self._entries[entry.id]
+        number = self._number.pop(entry.id)
         del self._ids[number]
         shelf = self._shelves[entry.shelf]
-        shelf.remove(number, entry)
+        shelf.remove(number, entry, terms)
         if not shelf.entries:
             del self._shelves[entry.shelf]
-        return True
 
     def without_vectors(self) -> None:
         """Drop every vector."""
@@ -165,9 +173,8 @@ class _Shelf:
     def postings(self, term: str) -> Postings | None:
         return self._postings.get(term)
 
-    def add(self, number: int, entry: Entry, vector: Vectors | None) -> None:
+    def add(self, number: int, entry: Entry, terms: Sequence[str], vector: Vectors | None) -> None:
         insort(self._order, (entry.created, entry.id))
-        terms = index_terms(entry.words)
         self.terms += len(terms)
         for term, times in Counter(terms).items():
             held = self._postings.get(term)
@@ -179,9 +186,8 @@ class _Shelf:
             self.embedded.add(number)
             self.vectors.add([number], np.asarray(vector)[None, :])
 
-    def remove(self, number: int, entry: Entry) -> None:
+    def remove(self, number: int, entry: Entry, terms: Sequence[str]) -> None:
         del self._order[bisect_right(self._order, (entry.created, entry.id)) - 1]
-        terms = index_terms(entry.words)
         self.terms -= len(terms)
         for term in set(terms):
             held = self._postings[term]
@@ -232,7 +238,7 @@ class InMemory:
             view = self._open
             written = write_items(entries, vectors, self._embedded)
             for item in written:
-                encode(item.entry)  # what no other store could keep is refused here as well
+                check_encodable(item.entry)  # what no other store could keep is refused here, too
             self._embedded = embedder_of(written, self._embedded)
             for item in written:
                 view.put(item.entry, item.vector)
