@@ -16,7 +16,7 @@ from memsim.context import Context, ContextBuilder
 from memsim.errors import BudgetUnsatisfiable, MemsimError
 from memsim.models.registry import load_embedder
 from memsim.replay.player import Player
-from memsim.strategy import Environment, Event, Forget, Grant, Query, Strategy
+from memsim.strategy import Environment, Event, Forget, Grant, Query, Strategy, Surface
 from memsim.testing.case_tokens import counter_of
 from memsim.testing.check_cases import (
     TINY_BUDGETS,
@@ -238,10 +238,9 @@ class World:
         """The saved state as JSON text with sorted keys."""
         return json.dumps(self.memory.save(), allow_nan=False, sort_keys=True)
 
-    def held(self, viewer: str | None = None, *, tier: str = "") -> frozenset[str]:
-        """Ids of the messages on any surface, or on the surfaces of one tier."""
-        seen = (s for s in self.memory.surfaces(viewer) if tier in {"", s.tier})
-        return frozenset(i for s in seen for i in s.sources)
+    def held(self, viewer: str | None = None) -> frozenset[str]:
+        """Ids of the messages on any surface."""
+        return _ids(self.memory.surfaces(viewer))
 
     @property
     def _told_evidence(self) -> bool:
@@ -271,6 +270,7 @@ class World:
                     revoked=event.revoked,
                 )
             )
+        surfaces = list(self.memory.surfaces()) if self._looking else []
         self.transcript.ends.append(
             TrialEnd(
                 event=event,
@@ -278,8 +278,8 @@ class World:
                 events=tuple(self._player.events),
                 requests=self.model.written - writing,
                 bad=len(self.model.bad) - bad,
-                held=self.held() if self._looking else None,
-                summed=self.held(tier="summary") if self._looking else frozenset(),
+                held=_ids(surfaces) if self._looking else None,
+                summed=_ids(s for s in surfaces if s.tier == "summary"),
             )
         )
         self._player.events.clear()
@@ -333,6 +333,13 @@ class World:
             self.transcript.crashed = f"{type(error).__name__}: {said}"[:300]
 
 
+_LOADS = frozenset({"save_and_load", "restarts_change_nothing"})
+
+
+def _ids(surfaces: Iterable[Surface]) -> frozenset[str]:
+    return frozenset(i for s in surfaces for i in s.sources)
+
+
 class Trial:
     """The worlds in which one case is played through one strategy; made on first use.
 
@@ -346,6 +353,7 @@ class Trial:
         self.case = case
         self.number = number
         self._main: World | None = None
+        self._again: World | None = None
         self._open: list[World] = []
 
     @property
@@ -361,6 +369,23 @@ class Trial:
                     if not self._main.over:
                         self._main.ask(text, who)
         return self._main
+
+    @property
+    def again(self) -> World:
+        """A second world that has played the case, beside one that played half of it backwards.
+
+        Invariants share it: they may ask it for contexts, and change nothing.
+        """
+        if self._again is None:
+            self._again, beside = self.world(), self.world()
+            backwards = reversed(self.case.events)
+            for number, (event, other) in enumerate(zip(self.case.events, backwards, strict=True)):
+                self._again.play((event,))
+                if isinstance(other, CaseTurn) and not beside.over and number % 2 == 0:
+                    beside.play((other,))
+                if self._again.over:
+                    break
+        return self._again
 
     def one_of(self, count: int, place: int = 0) -> bool:
         """Whether this case is the one of so many in which something costly is measured."""
@@ -395,9 +420,28 @@ class Trial:
         made.play(made.case.events)
         return made
 
+    def loaded(self, state: str) -> World:
+        """A new world that has loaded a state that was saved when the case had been played."""
+        made = self.world()
+        made.clock.set(self.main.clock.now())
+        made.memory.load(json.loads(state))
+        return made
+
+    def copy(self) -> World:
+        """A new world with what the main one holds: played anew, or loaded in every second case.
+
+        A state is loaded in less time; where a load is declared to be wrong, nothing is loaded.
+        """
+        saves = (
+            "save" in self.subject.claims.has and not _LOADS & self.subject.claims.departs.keys()
+        )
+        if saves and self.number is not None and self.number % 2:
+            return self.loaded(self.main.saved())
+        return self.played()
+
     def close(self) -> None:
         """Release everything."""
         for world in self._open:
             world.close()
         self._open.clear()
-        self._main = None
+        self._main = self._again = None

@@ -43,8 +43,8 @@ def observed(world: World, who: str, case: Case) -> list[str]:
     """
     world.clock.set(case.now)
     turn = case.turns[-1].number
-    seen = [repr((s.query, s.context)) for s in world.transcript.sights if s.query.principal == who]
-    seen += [repr((s.query, str(s.refused))) for s in world.transcript.sights if s.refused]
+    sent = [s for s in world.transcript.sights if s.delivered and s.query.principal == who]
+    seen = [repr((s.query, s.context, str(s.refused))) for s in sent]
     for text in world.case.questions:
         if not world.over:
             query = replace(world.query(text, who), turn=turn)
@@ -134,7 +134,7 @@ def non_interference(trial: Trial) -> int:
     who = observer(trial.case)
     if who is None or trial.main.over:
         return 0
-    expected = observed(trial.played(), who, trial.case)
+    expected = observed(trial.again, who, trial.case)
     way, change = list(WAYS.items())[len(trial.case.messages) % len(WAYS)]
     case = mapped(trial.case, lambda event: change(event, who, trial.case))
     # In a world in which others have nothing, one's own last conversation is the same one.
@@ -153,7 +153,7 @@ def write_integrity(trial: Trial) -> int:
     who = observer(trial.case)
     if who is None or trial.main.over:
         return 0
-    world = trial.played()
+    world = trial.copy()
     before = observed(world, who, trial.case)
     own = tuple(m.id for m in trial.case.messages if m.principal == who)
     for other in trial.case.principals[1:]:
@@ -226,7 +226,8 @@ def foreign_handle(trial: Trial) -> int:
     if who is None or trial.main.over:
         return 0
     foreign = [m.id for m in trial.case.messages if m.principal != who][:2]
-    world = trial.played()
+    world = trial.copy()
+    held = world.held() if "surfaces" in trial.subject.claims.has else frozenset()
     query = world.query("Where is the order?", who)
     for handle in foreign:
         pairs = (
@@ -239,10 +240,9 @@ def foreign_handle(trial: Trial) -> int:
         for used, unknown in pairs:
             if repr(used) != repr(unknown):
                 raise Violation(f"{who} gets {used} for {handle}, and {unknown} for no id at all")
-    if "surfaces" in trial.subject.claims.has:
-        gone = set(foreign) & trial.main.held() - world.held()
-        if gone:
-            raise Violation(f"{who} made {sorted(gone)} of others go")
+    gone = set(foreign) & held - world.held() if held else set()
+    if gone:
+        raise Violation(f"{who} made {sorted(gone)} of others go")
     return len(foreign)
 
 
@@ -262,10 +262,10 @@ def grant_and_revoke(trial: Trial) -> int:
     if who is None or trial.main.over:
         return 0
     owner = trial.case.principals[1]
-    world = trial.played()
-    # What is blank says nothing that could be shared.
+    world = trial.copy()
+    # What is blank says nothing that could be shared, and a summary cannot be shared in part.
     theirs = [m for m in trial.case.messages if m.principal == owner and m.role == "user"]
-    held = world.held(owner)
+    held = {i for s in world.memory.surfaces(owner) if s.tier != "summary" for i in s.sources}
     meant = tuple(m.id for m in theirs if m.id in held and m.text.strip())
     if not meant:
         return 0

@@ -19,7 +19,7 @@ from memsim.testing.check_cases import FileCase
 from memsim.testing.faults import Schedule, SimulatedCrash, failing_database
 from memsim.testing.folders import throwaway
 from memsim.testing.invariant_catalogue import Violation, holds
-from memsim.testing.worlds import Trial, World
+from memsim.testing.worlds import Trial
 
 # Persistence, on the file that a memory is saved in.
 
@@ -184,7 +184,7 @@ def save_and_load(trial: Trial) -> int:
     if trial.main.over:
         return 0
     before = trial.main.saved()
-    world = loaded(trial, before)
+    world = trial.loaded(before)
     if world.saved() != before:
         raise Violation("saved again after loading, it is not what was saved")
     seen = 1
@@ -196,14 +196,6 @@ def save_and_load(trial: Trial) -> int:
     return seen
 
 
-def loaded(trial: Trial, state: str) -> World:
-    """A world of its own that has loaded a state."""
-    world = trial.world()
-    world.clock.set(trial.main.clock.now())
-    world.memory.load(json.loads(state))
-    return world
-
-
 @holds(54, "load(damaged(save(x))) raises a typed error, and x stays what it was", "save")
 def corruption_is_loud(trial: Trial) -> int:
     """A damaged state is refused with a typed error, and leaves the memory as it was.
@@ -213,7 +205,7 @@ def corruption_is_loud(trial: Trial) -> int:
     """
     if trial.main.over:
         return 0
-    world = trial.played()
+    world = trial.loaded(trial.main.saved())
     before = world.saved()
     seen = 0
     for told, state in _damaged(json.loads(before)):
