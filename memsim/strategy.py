@@ -283,9 +283,10 @@ class Strategy(ABC):
     def locate(self, source: str, query: Query) -> Location | None:
         """Where an original message is, and why the query did not recall it; None if nowhere.
 
-        The default searches `surfaces`.
+        The default searches `surfaces`: as the asker sees them, if the class says `isolates`.
         """
-        for surface in self.surfaces():
+        viewer = query.principal if getattr(self, "isolates", False) else None
+        for surface in self.surfaces(viewer):
             if source in surface.sources:
                 return Location(tier=surface.tier)
         return None

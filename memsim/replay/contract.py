@@ -169,7 +169,8 @@ class Watch:
         # Half a pair goes with its other half, and one cannot tell which that is from here.
         if any(m.role == "tool" or m.calls for m, _ in latest):
             return
-        if 2 * sum(tokens for _, tokens in latest) > query.budget:
+        firm = sum(s.tokens for s in context.sections if s.layer in NEVER_TRIMMED)
+        if 2 * sum(tokens for _, tokens in latest) > query.budget - firm:
             return
         there = context.verbatim
         gone = [m.id for m, _ in latest if m.id not in there]

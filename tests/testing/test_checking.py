@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from memsim.context import Context
-from memsim.message import Message
-from memsim.strategy import Environment, Query, Strategy
+from memsim.message import EPOCH, Message, said
+from memsim.strategy import Environment, Query, Strategy, Surface
 from memsim.testing import PROFILES, Case, CheckReport, Violation, assert_holds, check, verify
 from memsim.testing.case_coverage import FeatureCount
+from memsim.testing.check_cases import CaseTurn
 from memsim.testing.checks import CheckPlan, CheckResult, failed, perform
 from memsim.testing.counterexamples import Counterexamples
 from memsim.testing.invariants import invariant
@@ -70,9 +71,30 @@ class Ruled(Strategy):
 
     def context(self, query: Query) -> Context:
         build = self.env.build
-        own = [m for m in self.rules if m.principal == query.principal]
-        whole = build.context(build.section("system", own), build.section("window", self.talk))
+        rules, talk = (
+            [m for m in said if m.principal == query.principal] for said in (self.rules, self.talk)
+        )
+        whole = build.context(build.section("system", rules), build.section("window", talk))
         return build.fit(whole, query.budget)[0]
+
+
+class Private(Ruled):
+    """Shows everybody their own, and finds messages as memsim does by default."""
+
+    isolates = True
+    tail = 2
+
+    def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
+        for message in self.talk:
+            if viewer in {None, message.principal}:
+                yield Surface(tier="window", sources=(message.id,), text=message.text)
+
+
+def test_whoever_keeps_people_apart_with_what_memsim_gives_is_accused_of_nothing() -> None:
+    """Others' messages are found as little as none, and others' refusals are seen by nobody."""
+    checked = check(f"{__file__}@Private", k="foreign_handle or non_interference", profile=QUICK)
+
+    assert ["holds", "holds"] == [r.verdict for r in checked.results]
 
 
 def test_whoever_fits_contexts_with_the_builder_is_within_every_budget() -> None:
@@ -80,6 +102,20 @@ def test_whoever_fits_contexts_with_the_builder_is_within_every_budget() -> None
     checked = check(f"{__file__}@Ruled", k="within_budget or system_preservation", profile=QUICK)
 
     assert ["holds", "holds"] == [r.verdict for r in checked.results]
+
+
+def test_a_promised_tail_gives_way_to_rules() -> None:
+    """Rules that stay may take more than half of a budget; then the tail has what is left."""
+    rule = said("system", "r" * 200, id="m1", principal="ana", session="ana-1", turn=1)
+    own = [
+        said("user", "u" * 80, id=f"m{n}", principal="ana", session="ana-1", turn=1) for n in (2, 3)
+    ]
+    turn = CaseTurn(number=1, who="ana", session="ana-1", time=EPOCH, heard=(rule, *own))
+    case = Case(events=(turn,), budget=104)
+
+    assert verify("retained_tail", f"{__file__}@Private", case) < verify(
+        "retained_tail", f"{__file__}@Private", replace(case, budget=150)
+    )
 
 
 def test_what_cannot_be_measured_says_why_and_is_not_green() -> None:

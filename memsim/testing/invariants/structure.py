@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from memsim.context import escaped
+from memsim.context import NEVER_TRIMMED, escaped
 from memsim.memory.compaction.condense import AUTHORITY
 from memsim.message import Message
 from memsim.testing.invariant_catalogue import Violation, holds
@@ -298,8 +298,9 @@ def current_input(trial: Trial) -> int:
 def retained_tail(trial: Trial) -> int:
     """The latest messages that a strategy promises to keep are there, as far as they fit.
 
-    A call and everything up to its last result are kept or dropped as one. Fails, for example,
-    where a window of four drops the third message to make room for recall.
+    They may need half of the budget, and leave room for rules and pins. A call and everything up
+    to its last result are kept or dropped as one. Fails, for example, where a window of four drops
+    the third message to make room for recall.
 
     To mend it, choose the latest messages first, and fill what is left with the rest.
     """
@@ -327,7 +328,9 @@ def retained_tail(trial: Trial) -> int:
             for m in whole
             if ((not m.calls and not m.results) or m.id in paired) and m.id not in gone
         ]
-        if not latest or count(whole) > sight.query.budget // 2:
+        firm = sum(s.tokens for s in sight.context.sections if s.layer in NEVER_TRIMMED)
+        room = min(sight.query.budget // 2, sight.query.budget - firm)
+        if not latest or count(whole) > room:
             continue
         seen += 1
         lost = [m.id for m in latest if m not in sight.messages]
