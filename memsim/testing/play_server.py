@@ -99,13 +99,22 @@ def _together(subject: Subject, cases: list[Case]) -> tuple[list[World], list[An
     from memsim.testing.views import view_of
     from memsim.testing.worlds import World
 
-    worlds = [World(subject, case) for case in cases]
+    worlds = [World(_restarting(subject, case), case) for case in cases]
     for number, events in enumerate(zip_longest(*(case.events for case in cases))):
         for world, event in zip(worlds, events, strict=True):
             if event is not None and not world.over:
                 world.play((event,))
                 _ask(world, number)
     return worlds, [view_of(world, ordered=True) for world in worlds]
+
+
+def _restarting(subject: Subject, case: Case) -> Subject:
+    """The subject, in every second case restarted half-way: what is read then is shown later."""
+    from memsim.testing.relays import Restarts, relayed
+
+    if "save" not in subject.claims.has or len(case.messages) % 2:
+        return subject
+    return relayed(subject, Restarts, after=max(1, len(case.turns) // 2))
 
 
 def _ask(world: World, number: int) -> None:

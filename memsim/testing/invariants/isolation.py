@@ -288,7 +288,7 @@ def symmetry(trial: Trial) -> int:
     Fails, for example, where ties are broken by the owner's name, and `ana` comes before `eva`.
     """
     names = dict(zip(trial.case.principals, reversed(trial.case.principals), strict=True))
-    if len(names) < 2 or trial.main.over:
+    if len(names) < 2 or trial.main.over or not trial.one_of(2, 0):
         return 0
     renamed = mapped(trial.case, lambda event: _renamed(event, names))
     world = trial.played(renamed, embed=lambda: _Blind(embedder(), names))

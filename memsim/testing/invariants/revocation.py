@@ -84,7 +84,8 @@ def _living_on(
     if given:
         world.memory.grant(grant)
     world.play([turn_of(who, n, case, f"What is the code, please? ({n})") for n in (1, 2)])
-    if given:
+    if given and not world.over:
+        _asked_in_each_session(world, who, case)
         world.memory.grant(replace(grant, revoked=True))
     for step in ("", "after a restart ", "a turn later "):
         if world.over:
@@ -95,14 +96,22 @@ def _living_on(
             world.restart()
         elif step:
             world.play([turn_of(who, 3, case, "And what else is there?")])
-        for text in ("Where is the order?", "What is the code of the door?"):
-            seen = shown(world, world.query(text, who, budget=WIDE))
+        for seen in _asked_in_each_session(world, who, case):
             left = sorted((seen.ids & meant) - before.ids) or sorted(
                 (seen.codes & codes) - before.codes
             )
             if left:
                 return f"{grant.owner} took back {left[:3]}, and {step}{who} sees them"
     return ""
+
+
+def _asked_in_each_session(world: World, who: str, case: Case) -> list[Answer]:
+    """What somebody is shown in their latest session, and in their first one."""
+    first = next(t.session for t in case.turns if t.who == who)
+    latest = world.query("", who).session
+    texts = ("Where is the order?", "What is the code of the door?")
+    asked = [(text, session) for session in dict.fromkeys((latest, first)) for text in texts]
+    return [shown(world, world.query(t, who, session=s, budget=WIDE)) for t, s in asked]
 
 
 @holds(44, "forget(M, i) reports i => i is in no context, surface or saved state, nor its text")

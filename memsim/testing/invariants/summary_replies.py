@@ -34,12 +34,12 @@ def bad_summaries_are_refused(trial: Trial) -> int:
     if trial.main.model.bad:
         seen += _nothing_is_shown(trial.main)
     world = trial.world(_with_faults(trial.case))
-    half = len(trial.case.events) // 2
-    world.play(trial.case.events[:half])
+    until = len(trial.case.events) * (3 if _phase(trial.case) == 2 else 2) // 4
+    world.play(trial.case.events[:until])
     seen += _nothing_is_shown(world)
     failures, asked = list(world.model.bad), len(world.model.requests)
     world.model.behave("good")
-    world.play(trial.case.events[half:])
+    world.play(trial.case.events[until:])
     return seen + _nothing_is_lost(world, failures, world.model.requests[asked:])
 
 
@@ -47,9 +47,15 @@ _FAULTS: tuple[Behaviour, ...] = ("refusal", "cut", "blank", "refusal", "empty",
 
 
 def _with_faults(case: Case) -> Case:
-    """The case with a fault of the model; other cases have other faults."""
+    """The case with a fault of the model; other cases have other faults, at another time."""
     number = len(case.messages) + case.budget
-    return replace(case, behaviour=_FAULTS[number % len(_FAULTS)], good_first=number % 3 * 3)
+    good_first = len(case.turns) * _phase(case) // 6
+    return replace(case, behaviour=_FAULTS[number % len(_FAULTS)], good_first=good_first)
+
+
+def _phase(case: Case) -> int:
+    """When the model fails: 0 from the beginning, 1 and 2 later, so that summaries are there."""
+    return (len(case.messages) + case.budget) % 3
 
 
 def _nothing_is_shown(world: World) -> int:
