@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from memsim import Environment, Strategy
+from memsim.language.scripts import is_mostly_latin
 from memsim.memory.history.window import Archive
 from memsim.memory.index import Hit, Ranker
 from memsim.memory.index.bm25 import Bm25 as WordIndex
@@ -21,7 +22,7 @@ class Hybrid(Retrieval, Strategy):
         window: latest messages that are always there.
         depth: messages that are ranked, by each and in the end.
         fusion: `zscore` adds scores in standard deviations; `weights` adds scores scaled to 0..1;
-            `rrf` adds reciprocal ranks.
+            `rrf` adds reciprocal ranks, as for any question that is not in Latin script.
         lexical: what the words count, 0 to 1; the meaning counts the rest.
         neighbours: share of its score that each message lends to those just before and after it.
         store: where vectors are kept, as for `vector`.
@@ -65,7 +66,8 @@ class Hybrid(Retrieval, Strategy):
                 with_neighbours(hits, archive.log.beside, order, share=self._neighbours)
                 for hits in found
             ]
-        if self._fusion == "rrf":
+        # Small embedders read other scripts letter by letter, so their scores are no measure.
+        if self._fusion == "rrf" or not is_mostly_latin(text):
             return reciprocal_ranks(found, order, weights=self._weights)
         scaling: Literal["zscore", "minmax"] = "zscore" if self._fusion == "zscore" else "minmax"
         return weighted_scores(found, order, weights=self._weights, scaling=scaling)

@@ -50,6 +50,14 @@ def script_of(character: str) -> str:
     return unicodedata.name(character, "NONE").partition(" ")[0]
 
 
+def is_mostly_latin(text: str) -> bool:
+    """Whether at least half of a text's letters are Latin, as where it has none."""
+    if text.isascii():
+        return True
+    letters = [c for c in text if c.isalpha()]
+    return 2 * sum(script_of(c) == "LATIN" for c in letters) >= len(letters)
+
+
 def has_native_letters(text: str) -> bool:
     """Whether a text has letters or digits beyond ASCII, and not only quotes or pictures."""
     return _NATIVE_LETTER.search(text) is not None

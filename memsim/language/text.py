@@ -286,7 +286,9 @@ def _light_terms(words: list[str], *, english: bool) -> list[str]:
             continue
         name, _, ending = word.partition("'")
         named = ending if len(ending) > len(name) else name
-        found += sorted({*light_stems(named), named} - {_root(word), ""})
+        bare = {*light_stems(named), named}
+        # A question of ASCII letters alone has Porter stems only, which may be in any language.
+        found += sorted({*bare, *map(_root, bare)} - {_root(word), ""})
     return found
 
 

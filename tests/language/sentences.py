@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,9 +30,16 @@ NUMBER = "7731"
 WRONG_NUMBERS = ("7713", "773", "77310", "1")
 
 
-def write_script(path: Path, each: Sentences, turns: int = 0) -> Path:
-    """A script that states a place and a number, changes the place, and asks after other talk."""
-    filler = [{"filler": turns}] if turns else []
+def write_script(
+    path: Path, each: Sentences, turns: int = 0, talk: Sequence[str] | None = None
+) -> Path:
+    """A script that states a place and a number, changes the place, and asks after other talk.
+
+    The other talk is in English, or made of the sentences `talk`.
+    """
+    filler: list[dict[str, object]] = [{"filler": turns}] if turns and talk is None else []
+    for n in range(turns if talk else 0):
+        filler += [{"user": f"{(talk or ())[n % len(talk or ())]} ({n + 1})"}, {"assistant": "OK."}]
     said = [
         {"user": each.decoy_said, "facts": {"place": each.decoy}},
         {"assistant": "OK."},

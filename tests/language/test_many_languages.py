@@ -15,6 +15,7 @@ from memsim.scoring.answer_match import match_sequence, match_words, occurrences
 from memsim.scoring.answer_text import read_words
 from memsim.suite.single import run
 from tests.language.sentences import NUMBER, SENTENCES, WRONG_NUMBERS, write_script
+from tests.language.small_talk import SMALL_TALK
 
 
 def test_the_languages_are_many_and_of_every_kind() -> None:
@@ -72,6 +73,18 @@ def test_a_long_talk_hides_no_language(code: str, tmp_path: Path) -> None:
 
     assert 1.0 == run(script, "oracle").recall
     assert 0.0 == run(script, "no_memory").recall
+
+
+def test_talk_in_a_language_hides_nothing_of_it(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    """Words decide where a small embedder reads a script letter by letter."""
+    for code in ("ar", "te"):
+        with subtests.test(language=code):
+            talk = SMALL_TALK[code].split("|")
+            script = write_script(tmp_path / f"{code}.yaml", SENTENCES[code], turns=57, talk=talk)
+
+            assert 1.0 == run(script, "hybrid", budget="1k").recall
 
 
 @pytest.mark.parametrize(
