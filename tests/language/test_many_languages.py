@@ -75,9 +75,7 @@ def test_a_long_talk_hides_no_language(code: str, tmp_path: Path) -> None:
     assert 0.0 == run(script, "no_memory").recall
 
 
-def test_talk_in_a_language_hides_nothing_of_it(
-    tmp_path: Path, subtests: pytest.Subtests
-) -> None:
+def test_talk_in_a_language_hides_nothing_of_it(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Words decide where a small embedder reads a script letter by letter."""
     for code in ("ar", "te"):
         with subtests.test(language=code):
