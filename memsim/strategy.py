@@ -200,11 +200,14 @@ class Strategy(ABC):
         inspectable: false for black boxes, whose content is reported as `not inspectable`.
         parameters: a dataclass of `memsim`, or of the same file, whose fields are the parameters of
             the strategy; None if the arguments of `__init__` are the parameters.
+        hosts: names or addresses of servers that the strategy needs. `memsim check` and leakage are
+            invalid where it talks to others.
     """
 
     control: ClassVar[Control | None] = None
     inspectable: ClassVar[bool] = True
     parameters: ClassVar[type | None] = None
+    hosts: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, env: Environment) -> None:
         self.env = env

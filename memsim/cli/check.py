@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
+from memsim.cli.own_processes import (
+    ISOLATED,
+    allowed,
+    guarded_paths,
+    trial_of,
+    wants_process,
+)
 from memsim.cli.run_options import format_option
 from memsim.cli.saved_runs import settings_of
 from memsim.cli.terminal import ColorChoice, Terminal, complain
 from memsim.discovery.catalogue import find_strategies
-from memsim.discovery.loader import resolve, try_parameters
+from memsim.discovery.loader import resolve
 from memsim.discovery.project import find_project
 from memsim.errors import ExitCode, MemsimError, Unmeasurable, UsageError
 
@@ -52,6 +60,7 @@ Examples:
     is_flag=True,
     help="Compare pairs of worlds that differ only in what others say; show the first leak.",
 )
+@ISOLATED
 @click.option("-j", "--jobs", metavar="N", help="Number of processes; 0 means as many as useful.")
 @format_option("table", "json")
 @click.option("-o", "--output", metavar="DIR", help="Folder for counterexamples.")
@@ -65,6 +74,7 @@ def command(
     profile: str,
     seed: str | None,
     in_lockstep: bool,
+    isolated: bool | None,
     jobs: str | None,
     form: Literal["table", "json"],
     output: str | None,
@@ -83,24 +93,49 @@ def command(
     if in_lockstep:
         if expression:
             raise UsageError("--noninterference cannot be combined with -k: remove -k")
-        subjects = _apart(strategies, project)
-        return _lockstep(subjects, profile, settings.seed, form, Terminal.of_process(color))
+        subjects = _apart(strategies, project, isolated)
+        guarded = _guarded(subjects, isolated, project, settings, output)
+        return _lockstep(guarded, profile, settings.seed, form, Terminal.of_process(color))
     folder = Path(output) if output else project.base / settings.reports / FOLDER
-    plans, kept = _planned(strategies, expression, profile, settings, project, folder)
+    plans, kept = _planned(strategies, expression, profile, settings, project, folder, isolated)
+    subjects = [plan.subject for plan in plans]
+    guarded = _guarded(subjects, isolated, project, settings, output)
+    plans = [replace(plan, guarded=guarded[plan.subject]) for plan in plans]
     reports = _performed(plans, settings.jobs)
     return _told(reports, kept, plans[0], form, Terminal.of_process(color), verbose=verbose)
 
 
-def _apart(strategies: Sequence[str], project: Project) -> list[str]:
+def _guarded(
+    subjects: Sequence[str],
+    choice: bool | None,
+    project: Project,
+    settings: Settings,
+    output: str | None,
+) -> dict[str, tuple[Path, ...] | None]:
+    """What each subject has to keep off in a process of its own; None where it gets none."""
+    from memsim.testing.invariant_catalogue import PARTS
+
+    refs = {s: resolve(s, project) for s in subjects if s != PARTS}
+    choice = allowed(choice, wanted=any(wants_process(ref, choice) for ref in refs.values()))
+    paths = tuple(guarded_paths(project, settings, output))
+    apart = {s for s, ref in refs.items() if wants_process(ref, choice)}
+    return {s: paths if s in apart else None for s in subjects}
+
+
+def _apart(
+    strategies: Sequence[str],
+    project: Project,
+    choice: bool | None,
+) -> list[str]:
     from memsim.testing.invariant_catalogue import PARTS
 
     if not strategies or PARTS in strategies:
         raise UsageError("--noninterference needs at least one strategy: name one")
-    return _subjects(strategies, project)
+    return _subjects(strategies, project, choice)
 
 
 def _lockstep(
-    subjects: Sequence[str],
+    subjects: Mapping[str, tuple[Path, ...] | None],
     profile: str,
     seed: int,
     form: Literal["table", "json"],
@@ -108,10 +143,18 @@ def _lockstep(
 ) -> int:
     from memsim.testing.check_report import pair_lines, pairs_as_json, pairs_exit_code
     from memsim.testing.checks import PROFILES
+    from memsim.testing.isolated_subject import breach, isolated_subject
     from memsim.testing.lockstep import look
     from memsim.testing.subjects import subject_of
 
-    found = [look(subject_of(subject), PROFILES[profile], seed) for subject in subjects]
+    found = []
+    for subject, guarded in subjects.items():
+        if guarded is None:
+            found.append(look(subject_of(subject), PROFILES[profile], seed))
+            continue
+        with isolated_subject(subject, guarded) as apart:
+            one = look(apart, PROFILES[profile], seed)
+        found.append(replace(one, parting=None, why=f"invalid: {breach()}") if breach() else one)
     code = pairs_exit_code(found)
     if form == "json":
         terminal.say(pairs_as_json(found, int(code)))
@@ -132,6 +175,7 @@ def _planned(
     settings: Settings,
     project: Project,
     folder: Path,
+    isolated: bool | None,
 ) -> tuple[list[CheckPlan], Counterexamples]:
     from hypothesis.configuration import set_hypothesis_home_dir
 
@@ -149,12 +193,16 @@ def _planned(
             seed=settings.seed,
             counterexamples=kept.of(subject, names),
         )
-        for subject in _subjects(strategies, project)
+        for subject in _subjects(strategies, project, isolated)
     ]
     return plans, kept
 
 
-def _subjects(strategies: Sequence[str], project: Project) -> list[str]:
+def _subjects(
+    strategies: Sequence[str],
+    project: Project,
+    choice: bool | None,
+) -> list[str]:
     from memsim.testing.invariant_catalogue import PARTS
 
     if not strategies:
@@ -163,7 +211,7 @@ def _subjects(strategies: Sequence[str], project: Project) -> list[str]:
     subjects = list(dict.fromkeys(map(_named, strategies)))
     for subject in subjects:
         if subject != PARTS:
-            try_parameters(resolve(subject, project), project)
+            trial_of(choice)(resolve(subject, project), project)
     return subjects
 
 
@@ -226,6 +274,8 @@ def _told(
             if path is not None:
                 paths[report.subject, result.invariant] = path
     code = ExitCode.FAILED if failed(reports) else ExitCode.PASSED
+    if any(result.verdict == "invalid" for report in reports for result in report.results):
+        code = ExitCode.UNMEASURABLE
     if form == "json":
         terminal.say(as_json(reports, plan, paths, int(code)))
     else:

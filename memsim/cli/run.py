@@ -17,6 +17,7 @@ from memsim.cli.model_costs import (
     spent_line,
     with_provider_access,
 )
+from memsim.cli.own_processes import allowed, guarded_paths
 from memsim.cli.run_options import (
     GroupedHelp,
     RunFlags,
@@ -35,9 +36,8 @@ from memsim.errors import CostLimitError, ExitCode
 from memsim.models.model_access import NO_SPENDING, add_spending
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from memsim.cli.run_plan import RunPlan
     from memsim.discovery.project import Project
     from memsim.report.run_summary import RunSummary
     from memsim.runs import Run, RunWriter
@@ -80,27 +80,20 @@ def command(ctx: click.Context, /, scenarios: tuple[str, ...], **flags: Unpack[R
     against = _against(ctx, planned.plan, project, flags)
     if flags["dry_run"]:
         return _dry_run(planned.plan, terminal)
-    if flags["isolated"]:
-        from memsim.suite.case_plan import isolated_plan
-
-        planned = replace(
-            planned, plan=isolated_plan(planned.plan, _guarded(planned, project, flags))
-        )
-    with with_provider_access(planned.plan) as plan:
+    with with_provider_access(_isolated(planned.plan, project, flags)) as plan:
         return _Performance(
             plan, project, terminal, flags, typed=ctx.obj.typed, watch=watch, against=against
         ).perform()
 
 
-def _guarded(planned: RunPlan, project: Project, flags: RunFlags) -> Iterator[Path]:
-    """The folders in which a strategy would find scenarios, answers and results."""
-    settings = planned.plan.settings
-    yield project.base / settings.reports
-    yield project.base / settings.cassettes
-    if project.root:
-        yield project.root / "scenarios"
-    if flags["output"]:
-        yield Path(flags["output"]).absolute()
+def _isolated(plan: CasePlan, project: Project, flags: RunFlags) -> CasePlan:
+    """The plan with strategies in processes of their own: those of users, in leakage."""
+    from memsim.suite.case_plan import isolated_plan
+
+    paths = [*guarded_paths(project, plan.settings, flags["output"])]
+    made = isolated_plan(plan, paths, every=bool(flags["isolated"]))
+    wanted = any(case.isolated for case in made.cases)
+    return plan if allowed(flags["isolated"], wanted=wanted) is False else made
 
 
 def _against(ctx: click.Context, plan: CasePlan, project: Project, flags: RunFlags) -> RunBaseline:
@@ -204,6 +197,7 @@ class _Performance:
         self._keep_report(run, summary)
         self._show(run, summary)
         self._tell_lost(results)
+        self._tell_hosts(results)
         self._tell_spent()
         return summary.verdict.exit_code
 
@@ -275,6 +269,14 @@ class _Performance:
         if lost:
             complain(f"{lost} of {len(results)} cases lost: the process that played them died")
             complain(f"to play only these again: {shlex.join(self._typed)}")
+
+    def _tell_hosts(self, results: Sequence[CaseResult]) -> None:
+        hosts: dict[str, dict[str, None]] = {}
+        for result in results:
+            hosts.setdefault(result.strategy, {}).update(dict.fromkeys(result.hosts))
+        for strategy, met in hosts.items():
+            if met:
+                complain(f"{strategy} talked to {', '.join(met)}")
 
     def _tell_spent(self) -> None:
         if said := spent_line(self._spent, self._plan.settings):

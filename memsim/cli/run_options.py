@@ -8,6 +8,7 @@ from typing import Any, TypedDict, TypeVar
 import click
 from click.core import ParameterSource
 
+from memsim.cli.own_processes import ISOLATED
 from memsim.cli.run_output import Format, ProgressChoice
 from memsim.cli.terminal import ColorChoice
 from memsim.config import command_defaults
@@ -27,7 +28,7 @@ class RunFlags(TypedDict):
     timeout: str | None
     data: str | None
     mask_bad_gold: bool
-    isolated: bool
+    isolated: bool | None
     leak_attempts: str | None
     budget: str | None
     repeat: str | None
@@ -127,7 +128,7 @@ SELECT = (
         metavar="SECONDS",
         help="Time limit of a case; a longer case counts as an error.  [default: no limit]",
     ),
-    switch("--isolated", text="Play each strategy in a process of its own, away from the answers."),
+    ISOLATED,
     click.option(
         "--data",
         metavar="PATH",

@@ -73,7 +73,8 @@ class RunRequest:
         last_failed: play only cases that failed in the latest run.
         mask_bad_gold: leave out gold answers of a dataset that are known to be wrong.
         leak_attempts: share of each channel's attempts to play; None for all.
-        isolated: strategies are made in processes of their own, so none is made here for a trial.
+        isolated: all strategies have processes of their own, or none; None for those of users in
+            channels of leakage.
         settings: flags that are settings, by key; None if not given.
     """
 
@@ -84,7 +85,7 @@ class RunRequest:
     data: str | None = None
     mask_bad_gold: bool = False
     leak_attempts: str | None = None
-    isolated: bool = False
+    isolated: bool | None = None
     settings: dict[str, object]
 
 
@@ -98,6 +99,7 @@ class RunPlan:
 
 def plan_run(intent: RunRequest, project: Project) -> RunPlan:
     """Make the plan of a request."""
+    from memsim.cli.own_processes import trial_of
     from memsim.leakage import LEAKAGE
     from memsim.suite.case_models import access_of
     from memsim.suite.case_plan import plan, resolve_strategies
@@ -111,12 +113,11 @@ def plan_run(intent: RunRequest, project: Project) -> RunPlan:
     refs, settings = _named_cases(selection, intent, settings)
     # A leakage channel has its own controls, so only the requested strategies are attacked.
     datasets = {ref.dataset for ref in selection.scenarios}
-    strategies = resolve_strategies(
-        refs, project, controls=datasets != {LEAKAGE}, trial=not intent.isolated
-    )
+    trial = trial_of(intent.isolated if datasets == {LEAKAGE} else bool(intent.isolated))
+    strategies = resolve_strategies(refs, project, controls=datasets != {LEAKAGE}, trial=trial)
     attacked = strategies
     if LEAKAGE in datasets and len(datasets) > 1:
-        attacked = resolve_strategies(refs, project, controls=False, trial=not intent.isolated)
+        attacked = resolve_strategies(refs, project, controls=False, trial=trial)
     remarks += _shadowing(strategies, project)
     if LEAKAGE in datasets and (unread := project.unread(f"scenarios/{LEAKAGE}")):
         remarks.append(unread)

@@ -206,6 +206,11 @@ def _shipped(kind: str) -> tuple[Path, ...]:
     return (installed,)
 
 
+def is_built_in(file: Path | None) -> bool:
+    """Whether a strategy's file is memsim's own, and not a user's or an installed package's."""
+    return file is not None and builtin_name(file.resolve()) is not None
+
+
 def builtin_name(path: Path) -> str | None:
     """A file of memsim as `builtin/...`; None for any other file."""
     for kind in ("strategies", "scenarios"):

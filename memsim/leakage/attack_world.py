@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -43,11 +43,17 @@ if TYPE_CHECKING:
 __all__ = ["AttackWorld", "Observation", "Setting"]
 
 _MINUTE = timedelta(minutes=1)
+_LARGEST = 1 << 26
+"""Bytes of a file outside of the folder that is still searched."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Setting:
-    """The arguments of `replay` that all worlds of a lab share."""
+    """The arguments of `replay` that all worlds of a lab share.
+
+    Attributes:
+        written: files that the strategy wrote elsewhere than in its folder, as far as it is known.
+    """
 
     make: MakeStrategy
     model: Model
@@ -58,6 +64,7 @@ class Setting:
     folder: Callable[[], Path]
     services: Mapping[str, str] = field(default_factory=dict)
     repeat: int = 0
+    written: Callable[[], Iterable[Path]] = tuple
 
 
 class AttackWorld:
@@ -297,6 +304,13 @@ class AttackWorld:
             return
         for path in sorted(p for p in self._folder.rglob("*") if p.is_file()):
             yield path.relative_to(self._folder).as_posix(), path.read_bytes()
+
+    def files_elsewhere(self) -> Iterator[tuple[str, bytes]]:
+        """Files that the strategy wrote outside of its folder: their paths, and their bytes."""
+        for path in sorted(self._setting.written()):
+            with suppress(OSError):
+                if path.stat().st_size <= _LARGEST:
+                    yield path.as_posix(), path.read_bytes()
 
     @property
     def folder(self) -> Path | None:

@@ -88,7 +88,7 @@ class Lab:
             self.read.update(dict.fromkeys(seen.text.splitlines()))
         for _, text in world.logs():
             self.aside.update(dict.fromkeys(text.splitlines()))
-        for _, data in world.files():
+        for _, data in (*world.files(), *world.files_elsewhere()):
             self.aside.update(dict.fromkeys(readable_text(data).splitlines()))
 
     def mint(
@@ -345,7 +345,7 @@ def operator_views(world: AttackWorld) -> Iterator[Observation]:
 
 def file_views(world: AttackWorld) -> Iterator[Observation]:
     """Observations of every file with its name, and of the log."""
-    for name, data in world.files():
+    for name, data in (*world.files(), *world.files_elsewhere()):
         yield _file_view(world, tier_of(name), f"{name}\n{readable_text(data)}", data)
     lines = "\n".join(text for _, text in world.logs())
     if lines:

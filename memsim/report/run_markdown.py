@@ -56,6 +56,12 @@ def _lines(summary: RunSummary) -> Iterator[str]:
         f" {markdown_code(header.embedder)}, tokenizer {markdown_code(header.tokenizer)},"
         f" seed {header.seed}, repeat {header.repeat}"
     )
+    if header.isolated:
+        names = ", ".join(map(markdown_code, header.isolated))
+        yield from ("", f"In processes of their own: {names}")
+    for strategy, hosts in header.hosts:
+        met = ", ".join(map(markdown_code, hosts))
+        yield from ("", f"{markdown_code(strategy)} talked to {met}")
     for board in summary.boards:
         yield from _board(board)
     if sweep := sweep_table(summary.boards):

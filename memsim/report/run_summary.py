@@ -218,6 +218,8 @@ class RunHeader:
     Attributes:
         place: what a reader may open: the report, or the run's folder.
         judge: who was to judge answers besides the rules; empty for nobody.
+        isolated: the strategies that had processes of their own.
+        hosts: what these were seen to talk to, by strategy.
     """
 
     version: str
@@ -230,6 +232,8 @@ class RunHeader:
     place: str
     command: str
     judge: str = ""
+    isolated: tuple[str, ...] = ()
+    hosts: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -139,7 +139,7 @@ def header_of(settings: Settings) -> RunHeader:
 
 
 def _header(run: Run, settings: Mapping[str, Any]) -> RunHeader:
-    command = run.info.get("command")
+    command, isolated = run.info.get("command"), run.info.get("isolated")
     return RunHeader(
         version=str(run.table("versions").get("memsim") or own_version()),
         model=str(settings.get("model", "")),
@@ -151,7 +151,19 @@ def _header(run: Run, settings: Mapping[str, Any]) -> RunHeader:
         place=str(run.folder),
         command=shlex.join(map(str, command)) if isinstance(command, Sequence) else "",
         judge=str(settings.get("judge", "")),
+        isolated=tuple(map(str, isolated)) if isinstance(isolated, list) else (),
+        hosts=tuple(_hosts(run.cases).items()),
     )
+
+
+def _hosts(cases: Iterable[CaseResult]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for case in cases:
+        if case.hosts:
+            found[case.strategy] = tuple(
+                dict.fromkeys((*found.get(case.strategy, ()), *case.hosts))
+            )
+    return found
 
 
 def failures_of(

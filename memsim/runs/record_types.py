@@ -226,6 +226,7 @@ class RunInfo(TypedDict):
     instruments: NotRequired[dict[str, str] | None]
     cases: NotRequired[dict[str, str]]
     judge: NotRequired[dict[str, Any]]
+    isolated: NotRequired[list[str]]
 
 
 class RunSettings(TypedDict, total=False):

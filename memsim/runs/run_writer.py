@@ -414,6 +414,7 @@ def _describe(plan: CasePlan, command: tuple[str, ...], started: datetime) -> di
     from memsim.suite.case_plan import identity
 
     cases = zip(plan.cases, plan.fingerprints, strict=True)
+    isolated = sorted({str(spec.strategy) for spec in plan.cases if spec.isolated})
     return {
         "memsim": FORMAT,
         "fingerprint": plan.fingerprint,
@@ -424,5 +425,6 @@ def _describe(plan: CasePlan, command: tuple[str, ...], started: datetime) -> di
         **provenance(started),
         "settings": asdict(plan.settings),
         **identity(plan.cases),
+        **({"isolated": isolated} if isolated else {}),
         "cases": {spec.key: fingerprint for spec, fingerprint in cases},
     }

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import random
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memsim.clock import Clock
 from memsim.context import Context
-from memsim.discovery.loader import prepare
+from memsim.discovery.loader import prepare, try_parameters
+from memsim.discovery.project import find_project
 from memsim.errors import MemsimError, StrategyError, describe_error, error_text, traceback_text
 from memsim.message import TokenCounter
 from memsim.strategy import Environment, Event, Strategy
 from memsim.strategy_process.logbook import Logbook
+from memsim.strategy_process.watch import watch
 from memsim.strategy_process.wire import Wire
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from memsim.discovery.strategy_ref import StrategyRef
     from memsim.models import Reply, Request, Vectors
+    from memsim.strategy_process.logbook import Heard
 
-PROMISES = ("control", "inspectable", "tail", "keeps_system", "isolates")
+PROMISES = ("control", "inspectable", "tail", "keeps_system", "isolates", "hosts")
 """Attributes of a strategy's class that the player reads."""
 _PRIMED = 4096
 LATEST = 16
@@ -38,8 +44,9 @@ def main(line: int, alarm: int) -> None:
     wire = Wire(line, trusted=True)
     start = wire.receive()
     sys.path[:] = start["path"]
-    _watch_files(alarm)
-    host = _Host(wire, start)
+    sys.dont_write_bytecode = True
+    watch(alarm)
+    host = StrategyHost(wire, start)
     if start["hears"]:
         host.book.__enter__()
     try:
@@ -49,95 +56,120 @@ def main(line: int, alarm: int) -> None:
         os._exit(0)
 
 
-class _Host:
-    """Every strategy of the process, by number."""
+class StrategyHost:
+    """Every strategy of the process, by number.
+
+    Attributes:
+        ref: what is made here.
+        project: in which the ref has its meaning.
+        around: is entered around each call of a strategy.
+    """
 
     def __init__(self, wire: Wire, start: Mapping[str, Any]) -> None:
         self._wire = wire
-        self._ref = start["ref"]
+        self.ref: StrategyRef = start["ref"]
+        self.project = find_project(Path(start["base"]))
+        self._probe = importlib.import_module(start["probe"]) if start["probe"] else None
         self._make: Callable[[Environment], Strategy] | None = None
         self._worlds: dict[int, Environment] = {}
-        self._tokens: _Tokens | None = None
+        self._counters: dict[str, TokenCounter] = {}
         self._strategies: dict[int, Strategy] = {}
-        self._contexts: OrderedDict[int, Context] = OrderedDict()
+        self._contexts: dict[int, OrderedDict[int, Context]] = {}
         self._given = 0
-        self._counter: TokenCounter | None = None
         self.events: list[Event] = []
         self.book = Logbook()
+        self._hears: bool = start["hears"]
+        self.around: Callable[[], AbstractContextManager[object]] = nullcontext
 
     def answer(
         self,
         number: int,
         world: int,
-        now: datetime,
+        now: datetime | None,
         name: str,
         given: Any,  # noqa: ANN401 - a method's own
         counts: Mapping[str, int],
     ) -> None:
         """Make one call and send what it came to; `counts` are the tokens of the texts in it."""
         self.events = []
-        if counts and self._tokens:
-            self._tokens.prime(counts)
         if world in self._worlds:
-            self._worlds[world].clock.set(now)
+            env = self._worlds[world]
+            if now is not None:
+                env.clock.set(now)
+            if counts and isinstance(env.counter.tokenizer, _Tokens):
+                env.counter.tokenizer.prime(counts)
         try:
             value = self._called(number, world, name, given)
-            self._wire.send(("done", value, self.events, self.book.drain()))
+            self._wire.send(("done", value, self.events, self._heard()))
         except (EOFError, OSError):
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's code
-            known = isinstance(error, MemsimError)
-            said = str(error) if known else describe_error(error)
-            kind = type(error).__name__ if known else ""
             events = [e for e in self.events if type(e) is Event]
-            told = (kind, said, error_text(error), traceback_text(error))
-            self._wire.send(("raised", told, events, self.book.drain()))
+            self._wire.send(("raised", _told(error), events, self._heard()))
+
+    def _heard(self) -> Heard | None:
+        return self.book.drain() if self._hears else None
 
     def _called(self, number: int, world: int, name: str, given: Any) -> object:  # noqa: ANN401 - a method's own
         if name == "make":
             return self._made(number, world, given)
-        strategy = self._strategies[number]
+        if name == "leave":
+            return [self._worlds.pop(each, None) is None for each in given]
+        strategy = self._strategies.get(number)
+        if name == "probe":
+            return getattr(self._probe, given[0])(self, strategy, *given[1:])
+        if name == "try":
+            try_parameters(self.ref, self.project)
+            return True
+        if strategy is None:
+            raise StrategyError("it was closed before")
         if name == "observe":
             self._wire.know(given[0])
         if name == "delivered" and isinstance(given[0], int):
-            given = (self._contexts[given[0]],)
+            given = (self._contexts[number][given[0]],)
         if name == "rank":
-            rank = self._contexts[given[0]].rank
+            rank = self._contexts[number][given[0]].rank
             return tuple(rank()) if rank else ()
-        value = getattr(strategy, name)(*given)
+        with self.around():
+            value = getattr(strategy, name)(*given)
         if name == "close":
             del self._strategies[number]
-        return _PACKED.get(name, _same)(value) if name != "context" else self._context(value)
+            self._contexts.pop(number, None)
+        return (
+            _PACKED.get(name, _same)(value) if name != "context" else self._context(number, value)
+        )
 
     def _made(self, number: int, world: int, start: Mapping[str, Any]) -> object:
         if world not in self._worlds:
             self._worlds[world] = self._environment(start)
         if self._make is None:
-            self._make = prepare(self._ref)
+            self._make = prepare(self.ref, self.project)
         strategy = self._make(self._worlds[world])
         self._strategies[number] = strategy
         kind = type(strategy)
         own = [n for n in _METHODS if getattr(kind, n) is not getattr(Strategy, n)]
-        return own, {n: getattr(strategy if n == "control" else kind, n, None) for n in PROMISES}
+        promises = {n: getattr(strategy if n == "control" else kind, n, None) for n in PROMISES}
+        return own, promises, [n for n in sys.modules if n == "numpy" or n.startswith("memsim.")]
 
     def _environment(self, start: Mapping[str, Any]) -> Environment:
+        clock = Clock(start["now"])
         chance = random.Random()
         chance.setstate(start["chance"])
 
         def ask(what: str, *given: object) -> Any:  # noqa: ANN401 - what it is depends on what is asked
-            self._wire.send(("ask", what, given))
-            answered, value = self._wire.receive()
-            if not answered:
-                raise value
+            value, now = self._ask(what, given)
+            clock.set(now)
             return value
 
-        if self._tokens is None or self._counter is None:
-            self._tokens = _Tokens(start["tokenizer"], ask)
-            self._counter = TokenCounter(self._tokens)
+        tokenizer = start["tokenizer"]
+        name = tokenizer if isinstance(tokenizer, str) else tokenizer.name
+        if name not in self._counters:
+            own = _Tokens(name, self._ask) if isinstance(tokenizer, str) else tokenizer
+            self._counters[name] = TokenCounter(own)
         return Environment(
-            clock=Clock(start["now"]),
+            clock=clock,
             model=_Model(start["model"], ask),
-            counter=self._counter,
+            counter=self._counters[name],
             embed=lambda: _Embedder(ask("embedder"), ask),
             random=chance,
             folder=lambda: Path(ask("folder")),
@@ -146,18 +178,35 @@ class _Host:
             log=self._log,
         )
 
+    def _ask(self, what: str, given: Sequence[object]) -> tuple[Any, datetime]:
+        self._wire.send(("ask", what, given))
+        answered, value, now = self._wire.receive()
+        if not answered:
+            raise value
+        return value, now
+
     def _log(self, event: Event) -> None:
         self.events.append(event)
 
-    def _context(self, made: object) -> object:
+    def _context(self, number: int, made: object) -> object:
         if not isinstance(made, Context):
             raise StrategyError(f"context returned {type(made).__name__}, not a Context")
         self._given += 1
-        self._contexts[self._given] = made
-        if len(self._contexts) > LATEST:
-            self._contexts.popitem(last=False)
+        latest = self._contexts.setdefault(number, OrderedDict())
+        latest[self._given] = made
+        if len(latest) > LATEST:
+            latest.popitem(last=False)
         ranks = made.rank is not None
         return self._given, ranks, replace(made, rank=None) if ranks else made
+
+
+def _told(error: BaseException) -> tuple[str, str, tuple[object, ...], str, str]:
+    """An error: the class of memsim's that it is, what it says, its arguments, causes and trace."""
+    known = [kind for kind in type(error).__mro__ if kind.__module__ == MemsimError.__module__]
+    if not isinstance(error, MemsimError) or not known:
+        return "", describe_error(error), (), error_text(error), traceback_text(error)
+    plain = all(type(each) in {str, int, type(None)} for each in error.args)
+    return known[0].__name__, str(error), error.args if plain else (), error_text(error), ""
 
 
 def _same(value: object) -> object:
@@ -195,7 +244,7 @@ class _Tokens:
     def count(self, text: str) -> int:
         """Tokens in the text."""
         known = self._primed.pop(text, None)
-        counted: int = self._ask("count", text) if known is None else known
+        counted: int = self._ask("count", (text,))[0] if known is None else known
         return counted
 
 
@@ -223,26 +272,3 @@ class _Embedder:
         """A vector for each text."""
         vectors: Vectors = self._ask("embed", [*texts])
         return vectors
-
-
-_READS = frozenset({"open", "os.listdir", "os.scandir", "sqlite3.connect", "os.rename", "os.link"})
-_STARTS = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn"})
-
-
-def _watch_files(alarm: int) -> None:
-    """Tell the player of every path that is opened or listed, and of every program."""
-    quiet = tuple(
-        f"{os.path.realpath(place)}{os.sep}"
-        for place in (sys.prefix, sys.base_prefix, Path(__file__).parents[1])
-    )
-    built_in = f"{os.sep}_builtin{os.sep}"
-
-    def heard(event: str, given: tuple[Any, ...]) -> None:
-        if event in _READS and given and isinstance(given[0], str | bytes | os.PathLike):
-            path = os.path.realpath(os.fsdecode(given[0]))
-            if not path.startswith(quiet) or built_in in path:
-                os.write(alarm, os.fsencode(f"{path}\0"))
-        elif event in _STARTS:
-            os.write(alarm, os.fsencode(f"program {given!r}\0".replace("\n", " ")))
-
-    sys.addaudithook(heard)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
-import subprocess
 import sys
 import tempfile
+import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -17,24 +18,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import memsim.errors
+from memsim.context import Context
+from memsim.discovery.project import find_project
 from memsim.errors import MemsimError, RemoteError, StrategyError, UsageError
-from memsim.message import block_text
+from memsim.message import ENCODINGS, block_text
 from memsim.strategy import Strategy
+from memsim.strategy_process.conduct import Conduct
+from memsim.strategy_process.fork_server import fork_server
 from memsim.strategy_process.wire import Wire
 
 if TYPE_CHECKING:
-    from memsim.context import Context
+    from datetime import datetime
+
     from memsim.discovery.strategy_ref import StrategyRef
+    from memsim.message import TokenCounter
     from memsim.models import Embedder
     from memsim.strategy import Environment, Query
     from memsim.strategy_process.logbook import Heard
 
-_START = "from memsim.strategy_process.child import main; main({line}, {alarm})"
 _LATEST = 16
 _PATIENCE = 5.0
 _CHUNK = 1 << 16
-_NAMED = 3
-"""Files that are named where a result is invalid."""
+_HIDDEN = frozenset({"PWD", "OLDPWD", "PYTEST_CURRENT_TEST"})
+NOT_HERE = "strategies are not isolated on this system: that needs Linux or macOS"
+
+
+def can_isolate() -> bool:
+    """Whether this system has what processes of strategies need."""
+    return hasattr(os, "fork") and sys.platform != "win32"
 
 
 class IsolatedStrategies:
@@ -44,6 +55,9 @@ class IsolatedStrategies:
         ref: of the strategy; its file is executed in that process only.
         guarded: files and folders that the strategy has no business with.
         hear: is told after each call what the process logged, warned of and printed.
+        offline: talking to a host that the strategy does not declare makes a result invalid.
+        probe: a module whose functions `probe` calls in the process; imported before the strategy.
+        interpreter: variables of the environment that its interpreter starts with.
     """
 
     def __init__(
@@ -52,120 +66,202 @@ class IsolatedStrategies:
         guarded: Iterable[Path] = (),
         *,
         hear: Callable[[Heard], None] | None = None,
+        offline: bool = False,
+        probe: str = "",
+        interpreter: Mapping[str, str] | None = None,
     ) -> None:
         self._ref = ref
         self._hear = hear
-        self._guarded = tuple(path.resolve() for path in guarded)
+        self._probe = probe
+        self._interpreter = dict(interpreter or {})
+        self._conduct = Conduct(guarded, offline=offline)
         self._made = 0
-        self._worlds: dict[int, tuple[int, object]] = {}
+        self._worlds: dict[int, int] = {}
+        self._world_count = 0
+        self._left: list[int] = []
+        self._times: dict[int, datetime] = {}
         self._embedders: dict[int, Embedder] = {}
-        self._heard = b""
-        self._breaches: dict[str, None] = {}
+        self._reports = b""
+        self._blind = False
+        self._code: int | None = None
         self.dead = False
 
     def __enter__(self) -> Self:
-        if sys.platform == "win32":
+        if not can_isolate():
             raise UsageError("--isolated needs Linux or macOS")
         ours, theirs = Pipe()
         self._alarm, alarm = os.pipe()
         os.set_blocking(self._alarm, False)
         self._place = tempfile.mkdtemp(prefix="memsim-apart-")
-        code = _START.format(line=theirs.fileno(), alarm=alarm)
-        hidden = {"PWD", "OLDPWD", "PYTEST_CURRENT_TEST"}
-        self._process = subprocess.Popen(  # noqa: S603 - this very interpreter
-            [sys.executable, "-c", code],
-            cwd=self._place,
-            env={k: v for k, v in os.environ.items() if k not in hidden}
-            | {"PYTHONPATH": str(Path(__file__).parents[2]), "TMPDIR": self._place},
-            pass_fds=(theirs.fileno(), alarm),
-            stdin=subprocess.DEVNULL,
-            stdout=sys.__stderr__,
-        )
+        env = {k: v for k, v in os.environ.items() if k not in _HIDDEN}
+        env |= {"TMPDIR": self._place, **self._interpreter}
+        self._server = fork_server(self._interpreter)
+        self._conduct.pid = self._server.start(self._place, env, theirs.fileno(), alarm)
         theirs.close()
         os.close(alarm)
         self._line: Connection = ours
-        self._wire = Wire(ours.fileno(), trusted=False)
+        self._poll = select.poll()
+        self._poll.register(ours.fileno(), select.POLLIN)
+        self._poll.register(self._alarm, select.POLLIN)
+        self._wire = Wire(ours.fileno(), trusted=False, wait=self._wait)
         path = [str(Path(p).absolute()) for p in sys.path]
-        self._wire.send({"path": path, "ref": self._ref, "hears": self._hear is not None})
+        hears = self._hear is not None
+        start = {"path": path, "ref": self._ref, "hears": hears, "probe": self._probe}
+        self._wire.send(start | {"base": str(find_project().base)})
         return self
 
     def __exit__(self, *_: object) -> None:
         self._line.close()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_PATIENCE if not self.dead else 0)
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
+        self._end()
         self._listen()
         os.close(self._alarm)
         shutil.rmtree(self._place, ignore_errors=True)
 
+    def _end(self) -> int:
+        """End the process, if it has not ended; its exit code."""
+        if self._code is None:
+            patience, self.dead = 0 if self.dead else _PATIENCE, True
+            try:
+                self._code = self._server.end(self._conduct.pid, patience)
+            except (EOFError, OSError):
+                self._code = 1
+        return self._code
+
     @property
     def breach(self) -> str:
         """What makes the result invalid, such as a file that was read; complete at the end."""
-        read = [b for b in self._breaches if not b.startswith("listed")]
-        return "; ".join((read or [*self._breaches])[:_NAMED])
+        return self._conduct.breach
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts that the strategy talked to; complete at the end."""
+        return self._conduct.hosts
+
+    def written(self) -> Iterator[Path]:
+        """Files that the strategy wrote outside of the folders that it was given."""
+        self._listen()
+        return self._conduct.written()
+
+    def try_parameters(self) -> None:
+        """Refuse parameters that the strategy refuses.
+
+        Raises:
+            RefError: the strategy's constructor raised a ValueError.
+        """
+        self._exchange(None, (0, 0, None, "try", (), {}))
+
+    def probe(self, name: str, *given: object, number: int = 0) -> Any:  # noqa: ANN401 - a function's own
+        """Call a function of the probe's module in the process.
+
+        Args:
+            name: the function; it gets the process, the strategy or None, and what is given.
+            given: its other arguments.
+            number: of a strategy that was made here.
+        """
+        return self._exchange(None, (number, 0, None, "probe", (name, *given), {}))
 
     def make(self, env: Environment) -> Strategy:
         """A strategy in the other process, as an object that calls it."""
-        world, _ = self._worlds.setdefault(id(env.random), (len(self._worlds), env.random))
+        world = self._world_of(env)
         self._made += 1
+        self._conduct.serve(env.services)
         start = {
             "chance": env.random.getstate(),
             "now": env.clock.now(),
             "model": env.model.name,
-            "tokenizer": env.counter.name,
+            "tokenizer": _tokenizer_of(env.counter),
             "budget": env.budget,
             "services": dict(env.services),
         }
         call = partial(self._call, env, world, self._made)
-        methods, promises = call("make", start)
+        methods, promises, modules = call("make", start)
+        self._server.warm(modules)
+        self._conduct.allowed |= {str(host) for host in promises.pop("hosts", None) or ()}
         known = frozenset(m for m in methods if isinstance(m, str))
         told = tuple(sorted((str(k), v) for k, v in promises.items() if _is_plain(v)))
-        return _proxy_class(known, told)(env, call)
+        strategy = _proxy_class(known, told)(env, call)
+        strategy.probe = partial(self.probe, number=self._made)
+        return strategy
+
+    def _world_of(self, env: Environment) -> int:
+        # Strategies of one world share its random numbers, also after a restart.
+        chance = id(env.random)
+        if chance not in self._worlds:
+            self._world_count += 1
+            self._worlds[chance] = self._world_count
+            weakref.finalize(env.random, self._leave, chance)
+        return self._worlds[chance]
+
+    def _leave(self, chance: int) -> None:
+        world = self._worlds.pop(chance)
+        self._left.append(world)
+        self._times.pop(world, None)
+        self._embedders.pop(world, None)
 
     def _call(self, env: Environment, world: int, number: int, name: str, *given: object) -> Any:  # noqa: ANN401 - a method's own
+        sent = given[0] if name == "make" else given
+        counts = {}
+        if name == "observe" and isinstance(_tokenizer_of(env.counter), str):
+            counts = _counts(env, given[0])
+        now: datetime | None = env.clock.now()
+        if self._times.get(world) == now and name != "make":
+            now = None
+        else:
+            self._times[world] = env.clock.now()
+        return self._exchange(env, (number, world, now, name, sent, counts))
+
+    def _exchange(self, env: Environment | None, frame: tuple[Any, ...]) -> Any:  # noqa: ANN401 - a method's own
         if self.dead:
             raise StrategyError("the process of the strategy has ended")
         try:
-            sent = given[0] if name == "make" else given
-            counts = _counts(env, given[0]) if name == "observe" else {}
-            self._wire.send((number, world, env.clock.now(), name, sent, counts))
-            if name == "observe":
-                self._wire.know(given[0])  # type: ignore[arg-type]
-            return self._heard_from(env, name)
+            if self._left:
+                left, self._left = self._left, []
+                self._exchange(None, (0, 0, None, "leave", left, {}))
+            self._wire.send(frame)
+            if frame[3] == "observe":
+                self._wire.know(frame[4][0])
+            return self._heard_from(env, frame[3])
         except (EOFError, OSError):
-            self.dead = True
-            code = self._process.wait(_PATIENCE)
+            code = self._end()
             raise StrategyError(f"the process of the strategy ended (exit code {code})") from None
         except BaseException as error:
             # In the middle of a call nothing more can be told: all but an answer ends it.
             self.dead = self.dead or not isinstance(error, MemsimError | RemoteError)
             raise
 
-    def _heard_from(self, env: Environment, method: str) -> Any:  # noqa: ANN401 - a method's own
+    def _heard_from(self, env: Environment | None, method: str) -> Any:  # noqa: ANN401 - a method's own
         while True:
-            kind, *told = self._wire.receive()
-            if kind == "ask":
+            kind, *told = self._frame()
+            if self._blind:
+                self._conduct.blind()
+            if kind == "ask" and env is not None:
                 self._answer(env, told[0], told[1])
                 continue
             value, events, heard = told
-            if self._hear is not None:
+            if self._hear is not None and heard is not None:
                 self._hear(heard)
-            for event in events:
-                env.log(event)
+            for event in events if env is not None else ():
+                env.log(event)  # type: ignore[union-attr]
             if kind == "done":
                 return value
             name, *said = value
             raise _error(name, _CALLED.get(method, method), *said)
 
+    def _frame(self) -> tuple[Any, ...]:
+        frame = self._wire.receive()
+        lengths = {"ask": 3, "done": 4, "raised": 4}
+        if not isinstance(frame, tuple) or not frame or lengths.get(frame[0]) != len(frame):
+            raise StrategyError("sent what cannot be read")
+        return frame
+
     def _answer(self, env: Environment, what: str, given: Sequence[Any]) -> None:
         try:
             value = self._asked(env, what, given)
         except MemsimError as error:
-            self._wire.send((False, error))
+            self._wire.send((False, error, env.clock.now()))
         else:
-            self._wire.send((True, value))
+            # A model that is slow moves the clock.
+            self._wire.send((True, value, env.clock.now()))
 
     def _asked(self, env: Environment, what: str, given: Sequence[Any]) -> object:
         if what == "count":
@@ -173,43 +269,47 @@ class IsolatedStrategies:
         if what == "complete":
             return env.model.complete(given[0])
         if what == "folder":
-            return str(env.folder())
-        embedder = self._embedders.setdefault(id(env), env.embed())
+            folder = env.folder()
+            self._conduct.folders[folder.resolve()] = None
+            return str(folder)
+        world = self._worlds[id(env.random)]
+        if world not in self._embedders:
+            self._embedders[world] = env.embed()
+        embedder = self._embedders[world]
         return embedder.embed(given[0]) if what == "embed" else (embedder.name, embedder.dimension)
+
+    def _wait(self) -> None:
+        """Wait until the process says something; take its reports meanwhile."""
+        line = self._line.fileno()
+        while True:
+            ready = dict(self._poll.poll())
+            if self._alarm in ready:
+                self._listen()
+                if ready[self._alarm] & select.POLLHUP:
+                    self._poll.unregister(self._alarm)
+                    self._blind = True
+            if line in ready:
+                return
 
     def _listen(self) -> None:
         with suppress(BlockingIOError, OSError):
             while data := os.read(self._alarm, _CHUNK):
-                self._heard += data
-        *told, self._heard = self._heard.split(b"\0")
-        for each in told:
-            if found := self._offence(os.fsdecode(each)):
-                self._breaches[found] = None
+                self._reports += data
+        *reports, self._reports = self._reports.split(b"\0")
+        for report in reports:
+            self._conduct.note(report.decode("utf-8", "surrogateescape"))
 
-    def _offence(self, told: str) -> str:
-        if told.startswith("program "):
-            named = next((p for p in self._guarded if str(p) in told), None)
-            return f"started a program with {named.name}" if named else ""
-        path = Path(told)
-        if path.is_relative_to("/proc") and not path.is_relative_to(f"/proc/{self._process.pid}"):
-            return f"read {told}" if path.parts[2:3] and path.parts[2].isdigit() else ""
-        for guarded in self._guarded:
-            if path == guarded or guarded in path.parents or _same_file(path, guarded):
-                return f"{'listed' if path.is_dir() else 'read'} {path.name}"
-        return ""
+
+def _tokenizer_of(counter: TokenCounter) -> object:
+    """The tokenizer, where the process can count by itself; else its name."""
+    tokenizer = counter.tokenizer
+    return tokenizer.name if vars(tokenizer) or tokenizer.name in ENCODINGS else tokenizer
 
 
 def _counts(env: Environment, message: Any) -> dict[str, int]:  # noqa: ANN401 - a message
     """The tokens of a message's texts, which its strategy is likely to count."""
     texts = (block_text(block) for block in message.blocks)
     return {text: env.counter.text(text) for text in texts}
-
-
-def _same_file(one: Path, other: Path) -> bool:
-    try:
-        return other.is_file() and one.samefile(other)
-    except OSError:
-        return False
 
 
 def _is_plain(value: object) -> bool:
@@ -220,15 +320,27 @@ _CALLED = {"make": "__init__", "rank": "context"}
 """Methods of a strategy behind calls with other names."""
 
 
-def _error(name: str, method: str, said: str, beneath: str, trace: str) -> Exception:
+def _error(
+    name: str, method: str, said: str, given: Sequence[Any], beneath: str, trace: str
+) -> Exception:
     kind = getattr(memsim.errors, name, None) if name else None
     if isinstance(kind, type) and issubclass(kind, MemsimError):
-        return kind(said)
+        for arguments in (given, (said,)):
+            with suppress(TypeError, ValueError):
+                error = kind(*arguments)
+                if str(error) == said:
+                    return error
     return RemoteError(said, beneath, method=method, trace=trace)
 
 
-class _Proxy(Strategy):
-    """A strategy in another process."""
+class StrategyProxy(Strategy):
+    """A strategy in another process.
+
+    Attributes:
+        probe: calls a function of the probe's module about it.
+    """
+
+    probe: Callable[..., Any]
 
     def __init__(self, env: Environment, call: Callable[..., Any]) -> None:
         super().__init__(env)
@@ -237,6 +349,8 @@ class _Proxy(Strategy):
 
     def context(self, query: Query) -> Context:
         number, ranks, made = self._call("context", query)
+        if not isinstance(made, Context):
+            raise StrategyError(f"context returned {type(made).__name__}, not a Context")
         for section in made.sections:
             counted = self.env.build.tokens(section.messages)
             if section.tokens != counted:
@@ -247,27 +361,29 @@ class _Proxy(Strategy):
         self._given[number] = made
         if len(self._given) > _LATEST:
             self._given.popitem(last=False)
-        return made  # type: ignore[no-any-return]
+        return made
 
 
-def _delivered(self: _Proxy, context: Context) -> None:
+def _delivered(self: StrategyProxy, context: Context) -> None:
     number = next((n for n, made in self._given.items() if made is context), None)
     self._call("delivered", context if number is None else number)
 
 
 def _forwarded(name: str) -> Callable[..., Any]:
-    def forward(self: _Proxy, *given: object) -> Any:  # noqa: ANN401 - a method's own
+    def forward(self: StrategyProxy, *given: object) -> Any:  # noqa: ANN401 - a method's own
         return self._call(name, *given)
 
     return forward
 
 
 @lru_cache(maxsize=64)
-def _proxy_class(methods: frozenset[str], promises: tuple[tuple[str, Any], ...]) -> type[_Proxy]:
+def _proxy_class(
+    methods: frozenset[str], promises: tuple[tuple[str, Any], ...]
+) -> type[StrategyProxy]:
     """A class that overrides what the strategy's own class overrides, and promises the same."""
     own: dict[str, Any] = {name: value for name, value in promises if value is not None}
     if "surfaces" in methods:
         methods |= {"locate"}
     for name in sorted(methods - {"context"}):
         own[name] = _delivered if name == "delivered" else _forwarded(name)
-    return type("Isolated", (_Proxy,), own)
+    return type("Isolated", (StrategyProxy,), own)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from memsim.config import Settings
 from memsim.discovery.loader import reload_changed, resolve, source_digest, try_parameters
-from memsim.discovery.project import PYPROJECT, Project, builtin_folder
+from memsim.discovery.project import PYPROJECT, Project, builtin_folder, is_built_in
 from memsim.discovery.strategy_ref import StrategyRef
 from memsim.errors import ConfigError, ErrorCollector, NoCasesError, RefError
 from memsim.leakage import LEAKAGE
@@ -155,11 +155,15 @@ class CasePlan:
 
 
 def resolve_strategies(
-    refs: Sequence[str], project: Project, *, controls: bool = True, trial: bool = True
+    refs: Sequence[str],
+    project: Project,
+    *,
+    controls: bool = True,
+    trial: Callable[[StrategyRef, Project], None] = try_parameters,
 ) -> tuple[StrategyRef, ...]:
     """The strategies that refs name, without duplicates, followed by the controls.
 
-    A strategy with parameters is made once, unless `trial` is false; others are not even loaded.
+    A strategy with parameters is made once by `trial`; others are not even loaded.
 
     Raises:
         RefError: a ref means nothing, or its parameters are wrong; with the line of
@@ -167,8 +171,8 @@ def resolve_strategies(
     """
     wanted = [*refs, *(CONTROLS if controls else ())]
     resolved = tuple(dict.fromkeys(_resolved(ref, project) for ref in wanted))
-    for ref in resolved if trial else ():
-        try_parameters(ref, project)
+    for ref in resolved:
+        trial(ref, project)
     return resolved
 
 
@@ -231,12 +235,24 @@ def plan(
     )
 
 
-def isolated_plan(plan: CasePlan, guarded: Iterable[Path]) -> CasePlan:
-    """The plan with each strategy in a process of its own, away from scenarios and these paths."""
+def isolated_plan(plan: CasePlan, guarded: Iterable[Path], *, every: bool) -> CasePlan:
+    """The plan with strategies in processes of their own, away from scenarios and these paths.
+
+    Args:
+        plan: of a run.
+        guarded: more folders that strategies have no business with.
+        every: all strategies; else those of users in channels of leakage.
+    """
     places = {*guarded, builtin_folder("scenarios")}
     places |= {case.scenario.place for case in plan.cases if case.scenario.place}
     paths = tuple(sorted(places))
-    return replace(plan, cases=tuple(replace(case, guarded=paths) for case in plan.cases))
+    cases = tuple(
+        replace(case, guarded=paths)
+        if every or (case.scenario.dataset == LEAKAGE and not is_built_in(case.strategy.file))
+        else case
+        for case in plan.cases
+    )
+    return replace(plan, cases=cases)
 
 
 def _cases_of(

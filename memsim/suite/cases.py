@@ -14,6 +14,7 @@ from memsim.config import show_budget
 from memsim.discovery.strategy_ref import StrategyRef
 from memsim.errors import ConfigError, nearest
 from memsim.fast_dataclass import fast_init
+from memsim.leakage import LEAKAGE
 from memsim.models.model_access import NO_ACCESS, NO_SPENDING, ModelAccess, Spending
 from memsim.scoring.metric import Metric
 from memsim.suite.scenarios import ScenarioRef
@@ -133,6 +134,9 @@ State = Literal["scored", "error", "lost", "invalid"]
 `invalid`: of a channel of leakage too little could be tried to say anything, or the strategy looked
 at files that hold the answers."""
 
+TIMED = "L5"
+"""The channel that measures time; its strategies are never in a process of their own."""
+
 UNTRIED = "it was not tried on known answers"
 """Why no case believes a judge, as long as nobody says otherwise."""
 
@@ -171,6 +175,13 @@ class CaseSpec:
     guarded: tuple[Path, ...] | None = None
 
     @property
+    def isolated(self) -> bool:
+        """Whether the strategy has a process of its own."""
+        # What a pipe adds to the time of an answer would hide what the timing oracle looks for.
+        timed = self.scenario.dataset == LEAKAGE and self.scenario.name == TIMED
+        return self.guarded is not None and not timed
+
+    @property
     def id(self) -> str:
         """`path::scenario[strategy@budget]`."""
         return f"{self.scenario}[{self.variant}]"
@@ -203,6 +214,7 @@ class CaseResult:
         seconds: how long it took here; for information only.
         unjudged: why its answers were not judged though there is a judge; empty where they were.
         tracebacks: of what the strategy raised, each different one once.
+        hosts: what its process was seen to talk to, where it had one of its own.
     """
 
     id: str
@@ -221,6 +233,7 @@ class CaseResult:
     seconds: float = 0.0
     unjudged: str = ""
     tracebacks: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

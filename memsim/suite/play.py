@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -43,12 +43,12 @@ from memsim.suite.judgement import Judge, Judgement, judge_case
 from memsim.trace import Trace, json_line
 
 if TYPE_CHECKING:
+    from memsim.strategy_process.host_process import IsolatedStrategies
     from memsim.strategy_process.logbook import Heard
 
 MakeStrategy = Callable[["Environment"], "Strategy"]
-TIMED = "L5"
-"""The channel that measures time; its strategies are never in a process of their own."""
 PathMaker = Callable[[], Path]
+PathsWritten = Callable[[], Iterable[Path]]
 
 
 def run_case(spec: CaseSpec) -> CaseOutcome:
@@ -63,25 +63,28 @@ def run_case(spec: CaseSpec) -> CaseOutcome:
     if spec.scenario.dataset == LEAKAGE:
         return _play_channel(spec)
     play = partial(play_scenario, spec.scenario.load(), spec)
-    if spec.guarded is not None:
-        return _apart(spec, spec.guarded, play)
+    if spec.isolated:
+        return _apart(spec, lambda apart: play(apart.make))
     return play(partial(make_strategy, spec.strategy))
 
 
 def _apart(
     spec: CaseSpec,
-    guarded: tuple[Path, ...],
-    play: Callable[[MakeStrategy], CaseOutcome],
+    play: Callable[[IsolatedStrategies], CaseOutcome],
     hear: Callable[[Heard], None] | None = None,
 ) -> CaseOutcome:
     """Play a case with the strategy in a process of its own."""
     from memsim.strategy_process.host_process import IsolatedStrategies
 
-    with IsolatedStrategies(spec.strategy, guarded, hear=hear) as apart:
-        outcome = play(apart.make)
-    if not apart.breach:
-        return outcome
-    return CaseOutcome(result=blank_result(spec, state="invalid", error=f"invalid: {apart.breach}"))
+    # A strategy that asks a server is a finding in a run; an attack has to know all that it meets.
+    offline = spec.scenario.dataset == LEAKAGE
+    with IsolatedStrategies(spec.strategy, spec.guarded or (), hear=hear, offline=offline) as apart:
+        outcome = play(apart)
+    result = outcome.result
+    if apart.breach:
+        outcome = CaseOutcome(result=result)
+        result = blank_result(spec, state="invalid", error=f"invalid: {apart.breach}")
+    return replace(outcome, result=replace(result, hosts=apart.hosts))
 
 
 def _play_channel(spec: CaseSpec) -> CaseOutcome:
@@ -89,7 +92,7 @@ def _play_channel(spec: CaseSpec) -> CaseOutcome:
     from memsim.strategy_process.logbook import Logbook
     from memsim.suite.leakage_case import attack
 
-    def play(model: Model, make: MakeStrategy) -> CaseOutcome:
+    def play(model: Model, make: MakeStrategy, written: PathsWritten) -> CaseOutcome:
         # What a strategy prints must not end up among the results.
         with redirect_stdout(sys.stderr), _PrivateFolder() as folder, time_limit(spec.timeout):
             setting = Setting(
@@ -102,17 +105,17 @@ def _play_channel(spec: CaseSpec) -> CaseOutcome:
                 folder=folder,
                 services=addresses(os.environ),
                 repeat=spec.repeat,
+                written=written,
             )
             return attack(spec, setting)
 
-    def play_with(make: MakeStrategy) -> CaseOutcome:
+    def play_with(make: MakeStrategy, written: PathsWritten) -> CaseOutcome:
         counter = _counter(spec.tokenizer)
-        return play_with_models(spec, counter, lambda model, _judge: play(model, make))
+        return play_with_models(spec, counter, lambda model, _judge: play(model, make, written))
 
-    # What a pipe adds to the time of an answer would hide what the timing oracle looks for.
-    if spec.guarded is None or spec.scenario.name == TIMED:
-        return play_with(partial(make_strategy, spec.strategy))
-    return _apart(spec, spec.guarded, play_with, hear=Logbook.hear)
+    if not spec.isolated:
+        return play_with(partial(make_strategy, spec.strategy), tuple)
+    return _apart(spec, lambda apart: play_with(apart.make, apart.written), hear=Logbook.hear)
 
 
 def make_strategy(ref: StrategyRef, env: Environment) -> Strategy:

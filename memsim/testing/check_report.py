@@ -87,6 +87,7 @@ _SIGNS: Mapping[Verdict, str] = {
     "declared": "declared",
     "nothing": "-",
     "not applicable": ".",
+    "invalid": "invalid",
 }
 
 
@@ -134,6 +135,9 @@ def _cell(result: CheckResult) -> str:
 
 
 def _broken(report: CheckReport, paths: Paths) -> Iterator[TextLine]:
+    for why in dict.fromkeys(r.why for r in report.results if r.verdict == "invalid"):
+        text = f"INVALID  {report.subject}  {_printable(why)}"
+        yield from (TextLine(text=text, tone="bad"), TextLine(text=""))
     for result in report.results:
         if result.verdict not in {"violated", "declared"}:
             continue
@@ -202,8 +206,10 @@ def _closing(reports: Sequence[CheckReport], plan: CheckPlan) -> TextLine:
     tried = f"{plan.profile.examples:,} cases each, profile {plan.profile.name}, seed {plan.seed}"
     said = [f"{held} hold", f"{broken} broken"]
     said += [f"{declared} declared"] if declared else []
+    invalid = sum(1 for r in results if r.verdict == "invalid")
+    said += [f"{invalid} invalid"] if invalid else []
     said += [f"{thin} below a floor"] if thin else []
-    tone: Tone = "bad" if broken or thin else "good"
+    tone: Tone = "bad" if broken or thin or invalid else "good"
     return TextLine(text=f"{subjects}, {tried}: {', '.join(said)}", tone=tone)
 
 

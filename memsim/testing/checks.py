@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from memsim.errors import MemsimError, NoCasesError
+from memsim.errors import MemsimError, NoCasesError, describe_error
 from memsim.suite.case_plan import parse_expression
 from memsim.testing.case_coverage import Coverage, FeatureCount
 from memsim.testing.case_search import draw_cases, simplest
@@ -17,6 +18,7 @@ from memsim.testing.fresh_process import close_processes
 from memsim.testing.generators import cases, files, ledgers, runs, shelves
 from memsim.testing.invariant_catalogue import PARTS
 from memsim.testing.invariants import Invariant, NotApplicable, Violation, known
+from memsim.testing.isolated_subject import breach, isolated_subject
 from memsim.testing.subjects import subject_of
 from memsim.testing.worlds import Subject, Trial, World
 
@@ -26,9 +28,10 @@ if TYPE_CHECKING:
     from memsim.discovery.strategy_ref import StrategyRef
     from memsim.testing.invariant_catalogue import On
 
-Verdict = Literal["holds", "violated", "declared", "nothing", "not applicable"]
+Verdict = Literal["holds", "violated", "declared", "nothing", "not applicable", "invalid"]
 """holds: it was measured and holds; declared: it does not, and the strategy says so itself;
-nothing: in no case was there anything to measure."""
+nothing: in no case was there anything to measure; invalid: the strategy was seen to look for
+answers, so that nothing follows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +99,8 @@ class CheckPlan:
 
     Attributes:
         counterexamples: counterexamples of earlier checks, which are tried first, by invariant.
+        guarded: files and folders that a strategy in a process of its own has to keep off; None
+            where it is made in this process.
     """
 
     subject: str
@@ -103,6 +108,7 @@ class CheckPlan:
     profile: CheckProfile
     seed: int = 7
     counterexamples: Mapping[str, AnyCase] = field(default_factory=dict)
+    guarded: tuple[Path, ...] | None = None
 
 
 def generated(on: On, profile: CheckProfile) -> SearchStrategy[AnyCase]:
@@ -188,8 +194,25 @@ def perform(plan: CheckPlan) -> CheckReport:
     Raises:
         UsageError: the strategy means nothing.
     """
+    if plan.subject == PARTS:
+        return _performed(plan, None)
+    if plan.guarded is None:
+        return _performed(plan, subject_of(plan.subject))
+    with isolated_subject(plan.subject, plan.guarded) as subject:
+        report = _performed(plan, subject)
+    return _invalid(report, breach()) if breach() else report
+
+
+def _invalid(report: CheckReport, why: str) -> CheckReport:
+    results = tuple(
+        CheckResult(invariant=r.invariant, subject=r.subject, verdict="invalid", why=why)
+        for r in report.results
+    )
+    return replace(report, results=results)
+
+
+def _performed(plan: CheckPlan, subject: Subject | None) -> CheckReport:
     wanted = [i for i in known() if i.name in plan.names]
-    subject = None if plan.subject == PARTS else subject_of(plan.subject)
     tallies = [
         _Tally(i, plan, subject) for i in wanted if (i.on == "strategy") == (subject is not None)
     ]
@@ -351,7 +374,7 @@ def _looked(invariant: Invariant, trial: Trial | None, case: AnyCase) -> tuple[i
     except MemsimError as error:
         return 1, f"it raised {type(error).__name__}: {' '.join(str(error).split())}"
     except Exception as error:  # noqa: BLE001 - a stranger's code: whatever it raises is a finding
-        return 1, f"it raised {type(error).__name__}: {' '.join(str(error).split())}"
+        return 1, f"it raised {describe_error(error)}"
 
 
 def _elsewhere(invariant: Invariant, subject: str) -> CheckResult:
@@ -365,5 +388,6 @@ def _elsewhere(invariant: Invariant, subject: str) -> CheckResult:
 def failed(reports: Iterable[CheckReport]) -> bool:
     """Whether anything does not hold, or was not tried hard enough."""
     return any(
-        report.thin or any(r.verdict == "violated" for r in report.results) for report in reports
+        report.thin or any(r.verdict in {"violated", "invalid"} for r in report.results)
+        for report in reports
     )

@@ -9,15 +9,19 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Literal
 
+from memsim.discovery.loader import resolve
 from memsim.errors import MemsimError
 from memsim.testing.check_cases import Case
+from memsim.testing.claims import Claims
 from memsim.testing.counterexamples import encode
 from memsim.testing.invariant_catalogue import NotApplicable
+from memsim.testing.isolated_subject import SubjectProcess, guarded_of, note_breach
 from memsim.testing.views import View
+from memsim.testing.worlds import Subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +167,9 @@ def _played(
     _path: tuple[str, ...],
 ) -> tuple[RemotePlay, ...]:
     # Several invariants look at the same play.
+    guarded = guarded_of(ref)
+    if guarded is not None:
+        return tuple([_played_apart(ref, guarded, one, cases, disk) for one in surroundings])
     processes = [_process(ref, one, tuple(sys.path)) for one in surroundings]
     try:
         for process in processes:
@@ -170,6 +177,48 @@ def _played(
         return tuple([process.answer() for process in processes])
     except BrokenPipeError:
         raise NotApplicable("a process of its own cannot load the strategy") from None
+
+
+def _played_apart(
+    ref: str,
+    guarded: Sequence[Path],
+    around: ProcessSetting,
+    cases: Sequence[Case],
+    disk: Disk | None,
+) -> RemotePlay:
+    """Play cases here, with the strategy in a process of its own."""
+    from memsim.testing.shared_plays import found_on_disk, side_by_side
+
+    interpreter = {"PYTHONHASHSEED": str(around.hashes), **(_PLACE if around.place else {})}
+    process = SubjectProcess(
+        resolve(ref),
+        guarded,
+        interpreter=interpreter,
+        begin=lambda new: new.probe("surround", asdict(around)),
+    )
+    with process:
+        claims = Claims(**process.running.probe("claims"))
+        subject = Subject(ref=ref, make=process.make, claims=claims)
+        if disk is not None:
+            limit = partial(_limit, process) if disk == "full" else _no_limit
+            played = RemotePlay(found=tuple(found_on_disk(subject, cases[0], limit)))
+        else:
+            process.running.probe("begin_trace")
+            worlds, views = side_by_side(subject, cases)
+            for world in worlds:
+                world.close()
+            notes = process.running.probe("end_trace")
+            played = RemotePlay(views=tuple(views), notes=tuple(notes))
+    note_breach(process.breach)
+    return played
+
+
+def _limit(process: SubjectProcess, full: bool) -> None:  # noqa: FBT001 - as it is called
+    process.running.probe("limit_files", full)
+
+
+def _no_limit(_full: bool) -> None:  # noqa: FBT001 - as it is called
+    """Let every write work."""
 
 
 def close_processes() -> None:

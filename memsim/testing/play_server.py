@@ -15,7 +15,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,6 @@ from memsim.testing import process_traces
 from memsim.testing.disguise import disguise
 
 if TYPE_CHECKING:
-    from memsim.testing.check_cases import Case
     from memsim.testing.worlds import Subject, World
 
 LONGEST = 300
@@ -73,10 +71,16 @@ class _Server:
             return self._shown(request, cases, before)
 
     def _shown(self, request: dict[str, Any], cases: list[Any], before: set[str]) -> dict[str, Any]:
-        if request["disk"] is not None:
-            answer = {"found": _on_disk(self._subject, cases[0], full=request["disk"] == "full")}
+        from memsim.testing.shared_plays import found_on_disk, side_by_side
+
+        if request["disk"] == "full":
+            limit = process_traces.limit_files
+            found = found_on_disk(self._subject, cases[0], lambda full: limit(full=full))
+            answer: dict[str, Any] = {"found": found}
+        elif request["disk"] is not None:
+            answer = {"found": found_on_disk(self._subject, cases[0])}
         else:
-            answer = _traced(lambda: _together(self._subject, cases))
+            answer = _traced(lambda: side_by_side(self._subject, cases))
         known = ("memsim.", "numpy")
         answer["modules"] = sorted(n for n in {*sys.modules} - before if n.startswith(known))
         return answer
@@ -94,56 +98,6 @@ def _elsewhere() -> Iterator[None]:
             os.chdir(home)
 
 
-def _together(subject: Subject, cases: list[Case]) -> tuple[list[World], list[Any]]:
-    """Play cases side by side, an event of each in turn."""
-    from memsim.testing.views import view_of
-    from memsim.testing.worlds import World
-
-    worlds = [World(_restarting(subject, case), case) for case in cases]
-    for number, events in enumerate(zip_longest(*(case.events for case in cases))):
-        for world, event in zip(worlds, events, strict=True):
-            if event is not None and not world.over:
-                world.play((event,))
-                _ask(world, number)
-    return worlds, [view_of(world, ordered=True) for world in worlds]
-
-
-def _restarting(subject: Subject, case: Case) -> Subject:
-    """The subject, in every second case restarted half-way: what is read then is shown later."""
-    from memsim.testing.relays import Restarts, relayed
-
-    if "save" not in subject.claims.has or len(case.messages) % 2:
-        return subject
-    return relayed(subject, Restarts, after=max(1, len(case.turns) // 2))
-
-
-def _ask(world: World, number: int) -> None:
-    """Ask now and then what is asked at the end, so that a context that was kept for long shows."""
-    if number % 3 == 1 and not world.over:
-        for who in world.case.principals:
-            world.ask(world.case.questions[0], who)
-
-
-def _on_disk(subject: Subject, case: Case, *, full: bool) -> list[str]:
-    """Ids of the messages that are found, or of all of them where an error was raised."""
-    import resource
-
-    from memsim.testing.views import found_messages
-    from memsim.testing.worlds import World
-
-    world = World(subject, case)
-    third = max(1, len(case.events) // 3)
-    for number, event in enumerate(case.events):
-        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-        if full and third <= number < 2 * third:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
-        world.play((event,))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    found = [m.id for m in case.messages] if world.over else sorted(found_messages(world, case))
-    world.close()
-    return found
-
-
 def _traced(play: Callable[[], tuple[list[World], list[Any]]]) -> dict[str, Any]:
     state, files = process_traces.state_of_process(), process_traces.open_files()
     threads = process_traces.threads()
@@ -151,12 +105,7 @@ def _traced(play: Callable[[], tuple[list[World], list[Any]]]) -> dict[str, Any]
         worlds, views = play()
         for world in worlds:
             world.close()
-    notes = [f"it changes {name}" for name in process_traces.changed(state)]
-    left = process_traces.names_of(process_traces.threads() - threads)
-    notes += [f"it leaves the thread {name!r}" for name in left]
-    opened = process_traces.opened_since(files)
-    notes += [f"it leaves {path} open" for path in opened if "memsim-check-" in path]
-    notes += [f"it writes {path}, outside its folder" for path in dict.fromkeys(written.outside)]
+    notes = process_traces.notes_of(state, files, threads, written.outside)
     return {"views": views, "notes": notes}
 
 

@@ -9,7 +9,7 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -96,6 +96,35 @@ def open_files() -> Mapping[str, str]:
         with suppress(OSError):
             found[file.name] = str(file.readlink())
     return found
+
+
+def notes_of(
+    state: Mapping[str, object],
+    files: Mapping[str, str],
+    before: set[int],
+    outside: Sequence[str],
+) -> list[str]:
+    """What was left behind since then, one sentence each.
+
+    Args:
+        state: what `state_of_process` gave.
+        files: what `open_files` gave.
+        before: what `threads` gave.
+        outside: files that were written outside of the folder.
+    """
+    notes = [f"it changes {name}" for name in changed(state)]
+    notes += [f"it leaves the thread {name!r}" for name in names_of(threads() - before)]
+    opened = opened_since(files)
+    notes += [f"it leaves {path} open" for path in opened if "memsim-check-" in path]
+    return notes + [f"it writes {path}, outside its folder" for path in dict.fromkeys(outside)]
+
+
+def limit_files(*, full: bool) -> None:
+    """Let every write to a file fail, or work again."""
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0 if full else hard, hard))
 
 
 def opened_since(before: Mapping[str, str]) -> list[str]:

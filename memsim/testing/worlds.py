@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from memsim.clock import Clock
 from memsim.context import Context, ContextBuilder
-from memsim.errors import BudgetUnsatisfiable, MemsimError
+from memsim.errors import BudgetUnsatisfiable, MemsimError, describe_error
 from memsim.models.registry import load_embedder
 from memsim.replay.player import Player
 from memsim.strategy import Environment, Event, Forget, Grant, Query, Strategy, Surface
@@ -329,8 +329,7 @@ class World:
         except MemsimError as error:
             self.transcript.failed = error
         except Exception as error:  # noqa: BLE001 - a stranger's code: whatever it raises is a finding
-            said = " ".join(str(error).split())
-            self.transcript.crashed = f"{type(error).__name__}: {said}"[:300]
+            self.transcript.crashed = describe_error(error)[:300]
 
 
 _LOADS = frozenset({"save_and_load", "restarts_change_nothing"})

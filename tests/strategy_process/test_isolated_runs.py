@@ -25,6 +25,7 @@ probes:
   locker: {ask: What is the code of the locker at the station?, expect: "7731"}
 """
 IMPOSSIBLE = (
+    "OpensMany",
     "WalksStack",
     "SearchesObjects",
     "ImportsScenarios",
@@ -35,12 +36,17 @@ IMPOSSIBLE = (
 NOTICED = {
     "ReadsScenario": "read station.yaml",
     "WritesRun": "read probes.jsonl",
+    "ReadsByFolder": "read station.yaml",
+    "LoadsNative": "loaded native code: the symbols of this program",
+    "ClosesPipe": "closed the pipe that reports what it opens",
 }
 """Tricks that make a result invalid, by what is said of them."""
 REFUSED = {
     "PatchesTokens": "the section window has",
     "PatchesClock": "the section window has",
     "SendsObjects": "which cannot leave its process",
+    "RewritesMessages": "which cannot leave its process",
+    "Writes": "sent what cannot be read",
 }
 """Tricks that end the case as an error of the strategy."""
 
@@ -221,3 +227,44 @@ def test_a_channel_hears_what_the_process_logs(project: Path) -> None:
 
     assert [c["metrics"] for c in here] == [c["metrics"] for c in apart]
     assert 0.5 == next(c["metrics"]["plr"] for c in apart if "L14" in c["id"])
+
+
+@pytest.mark.processes
+def test_users_strategies_are_isolated_in_leakage(project: Path) -> None:
+    """Those of memsim are not; the run folder names who was, and a flag turns it off."""
+    (project / "logs.py").write_text(LOGS, "utf-8")
+    flags = ("-s", "logs.py@Logs", "-s", "no_memory", "-k", "L4", "--leak-attempts", "0.05")
+    isolated = []
+    for more in ((), ("--no-isolated",)):
+        _run(project, *flags, *more, of="leakage")
+        isolated.append(json.loads((project / "out/run.json").read_text()).get("isolated"))
+        (project / "out").rename(project / f"out{len(isolated)}")
+
+    assert [["logs.py@Logs"], None] == isolated
+
+
+@pytest.mark.processes
+def test_what_is_kept_elsewhere_is_residue(project: Path) -> None:
+    """A file that the strategy wrote outside of its folder is searched as its own are."""
+    flags = (*_refs("KeepsElsewhere"), "-k", "L7", "--leak-attempts", "0.05")
+
+    (apart,) = _run(project, *flags, of="leakage")
+    (project / "out").rename(project / "before")
+    (here,) = _run(project, *flags, "--no-isolated", of="leakage")
+
+    assert (True, False) == tuple(bool(case["metrics"]["plr"]) for case in (apart, here))
+
+
+@pytest.mark.processes
+def test_talk_to_a_server_is_told_or_invalid(project: Path) -> None:
+    """In a run it is told; where answers are attacked, the strategy has to declare the host."""
+    both = _refs("AsksServer", "AsksDeclaredServer")
+
+    runs = _run(project, "--isolated", *both)
+    (project / "out").rename(project / "before")
+    attacked = _run(project, *both, "-k", "L4", "--leak-attempts", "0.05", of="leakage")
+
+    assert [("scored", ["127.0.0.1"])] * 2 == [(c["state"], c["hosts"]) for c in runs]
+    assert "invalid: talked to 127.0.0.1" == attacked[0]["error"]
+    assert "invalid" != attacked[1]["state"]
+    assert ["127.0.0.1"] == attacked[1]["hosts"]

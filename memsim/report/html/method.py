@@ -47,6 +47,10 @@ def _rows(subject: PageContent) -> Iterator[tuple[str, str]]:
     yield "Probes", "; ".join(_counts(subject)) or "none"
     yield "Not scored", _unscored(subject)
     yield "Test", _test(subject)
+    if header.isolated:
+        yield "Isolated", f"in processes of their own: {', '.join(header.isolated)}"
+    for strategy, hosts in header.hosts:
+        yield "Network", f"{strategy} talked to {', '.join(hosts)}"
     yield from _seen(subject)
     yield "Made from", _commit(info)
     yield "Versions", _versions(subject)

@@ -15,6 +15,7 @@ from memsim.testing.check_cases import Case, CaseTurn
 from memsim.testing.generators.awkward_texts import CLUSTERS, INVISIBLE
 from memsim.testing.invariant_catalogue import Violation, holds
 from memsim.testing.invariants.structure import at
+from memsim.testing.isolated_subject import calls_in_processes
 from memsim.testing.worlds import Trial
 
 _FLAGS = ("\U0001f1f3\U0001f1f4", "\U0001f1e9\U0001f1ea")
@@ -136,7 +137,10 @@ def long(turns: int, first: int) -> tuple[CaseTurn, ...]:
 
 
 def counted(work: Callable[[], object]) -> int:
-    """How many Python functions are called by some work."""
+    """How many Python functions are called by some work, or by the strategy in its process."""
+    theirs = calls_in_processes(work)
+    if theirs is not None:
+        return theirs
     before = sys.getprofile()
     profile = Profile(builtins=False)
     profile.enable()

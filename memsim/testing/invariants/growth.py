@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import gc
-import sqlite3
-import sys
-import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
 from memsim.message import EPOCH, said
+from memsim.strategy_process.host_process import StrategyProxy
 from memsim.testing.check_cases import CaseTurn
+from memsim.testing.footprint import bytes_of
 from memsim.testing.invariant_catalogue import Violation, holds
 from memsim.testing.invariants.characters import counted
 from memsim.testing.relays import Relay
 from memsim.testing.views import shown
 from memsim.testing.worlds import Trial, World, embedder
 
-# A connection notes every cursor weakly, and clears that list only now and then.
-_STOPS = (
-    *(ModuleType, type, FunctionType, BuiltinFunctionType),
-    *(weakref.ReferenceType, sqlite3.Connection),
-)
 SILENT = 60
 """Rounds of calls in which nothing is said."""
 LENGTHS = (60, 120, 240)
@@ -33,25 +25,11 @@ LENGTHS = (60, 120, 240)
 def bytes_held(world: World) -> int:
     """Bytes of everything that a strategy holds, without what it was given to work with."""
     memory = world.memory.inner if isinstance(world.memory, Relay) else world.memory
-    env = memory.env
-    given = (env, env.clock, env.model, env.counter, env.random, env.services, env.log, env.embed)
-    seen = {id(one) for one in (*given, env.folder)}
-    if embedder.cache_info().currsize:
-        seen.add(id(embedder()))  # it belongs to all worlds, and keeps what it embedded
-    waiting: list[object] = [memory]
-    total = 0
-    while waiting:
-        held = waiting.pop()
-        if id(held) in seen or isinstance(held, _STOPS):
-            continue
-        seen.add(id(held))
-        total += sys.getsizeof(held, 0)
-        if isinstance(held, MethodType):
-            held = held.__self__
-            waiting.append(held)
-            continue
-        waiting.extend(gc.get_referents(held))
-    return total
+    if isinstance(memory, StrategyProxy):
+        held: int = memory.probe("held")
+        return held
+    # The embedder belongs to all worlds, and keeps what it embedded.
+    return bytes_of(memory, (embedder(),) if embedder.cache_info().currsize else ())
 
 
 @holds(31, "silent calls: held(M after n) = held(M after 2n)")
