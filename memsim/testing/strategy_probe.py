@@ -69,8 +69,12 @@ class _CallCount:
     @property
     def calls(self) -> int:
         """Those of the pipe are left out: how often it is read differs from time to time."""
-        stats = [one for one in self._profile.getstats() if not isinstance(one.code, str)]
-        return sum(one.callcount for one in stats if _PIPE not in one.code.co_filename)
+        stats = self._profile.getstats()
+        return sum(int(one.callcount) for one in stats if not _is_pipe(one.code))
+
+
+def _is_pipe(code: object) -> bool:
+    return _PIPE in getattr(code, "co_filename", _PIPE)
 
 
 _PIPE = f"{os.sep}strategy_process{os.sep}"
