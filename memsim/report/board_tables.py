@@ -275,7 +275,7 @@ def _answer_columns(rows: Sequence[BoardRow]) -> Iterator[Series]:
 _MEAN = Column("mean", "context", rank=3, meaning="tokens sent, on average")
 _PEAK = Column("peak", "context", rank=6, meaning="tokens sent, at most")
 _QUERY = Column("tokens", "query", rank=7, meaning="tokens sent for a question, itself included")
-_LOST = Column("lost", rank=3, meaning="pieces of evidence that were not sent")
+_UNSENT = Column("sent", "not", rank=3, meaning="evidence that the context of its question lacked")
 _COMPACTIONS = Column("comp.", rank=9, meaning="compactions")
 _LEAKS = Column("leaks", rank=1, meaning="probes that showed what the asker may not see")
 _UNSCORED = Column("unscored", rank=1, meaning="probes without a score")
@@ -286,7 +286,7 @@ def _cost_columns(rows: Sequence[BoardRow]) -> Iterator[Series]:
     yield _PEAK, [number_format.tokens(r.context_peak) for r in rows]
     if any(r.question_mean is not None for r in rows):
         yield _QUERY, [number_format.tokens(r.question_mean) for r in rows]
-    yield _LOST, [number_format.count(r.lost) for r in rows]
+    yield _UNSENT, [number_format.count(r.lost) for r in rows]
     yield _COMPACTIONS, [number_format.count(r.compactions) for r in rows]
     if any(r.leaks is not None for r in rows):
         yield _LEAKS, [number_format.count(r.leaks) for r in rows]

@@ -33,7 +33,7 @@ def test_what_a_question_took_has_a_column_where_it_is_known(board: Board) -> No
 
     text = shown(board_tables.board_lines(replace(board, rows=rows), UNICODE, 140))
 
-    assert " mean   peak  tokens  lost " in text
+    assert " mean   peak  tokens  sent " in text
     assert 4 == text.count("  123  ")
     assert "query tokens: tokens sent for a question, itself included" in text
 
@@ -182,8 +182,8 @@ def test_a_row_without_numbers_shows_na_and_never_zero(board: Board) -> None:
 WIDE = """
 scenarios · budget 4k · 44 probes in 2 scenarios · 40 answerable
 
-                                         answer in  evidence        context
-     strategy        recall  95%           context  recall  abst.   mean   peak  lost  comp.
+                                         answer in  evidence        context       not
+     strategy        recall  95%           context  recall  abst.   mean   peak  sent  comp.
   ·  full_context       .98  [.96 .99]         .99    1.00   1.00  30.5k  60.5k     0      0  ceiling
   a  tiered             .91  [.87 .94]  ᵇ      .95     .90    .75   3.5k   3.8k     4      9
 ✗ b  sliding_window     .62  [.55 .68]         .64     .60   1.00   3.8k   3.9k    15      0
@@ -196,7 +196,7 @@ scenarios · budget 4k · 44 probes in 2 scenarios · 40 answerable
   answer in context: probes whose answer stood in what was sent; evidence recall: share of the evidence that was sent,
     40 probes
   abst.: rightly said to be unknown, of 4; context mean: tokens sent, on average
-  context peak: tokens sent, at most; lost: pieces of evidence that were not sent
+  context peak: tokens sent, at most; not sent: evidence that the context of its question lacked
   comp.: compactions
 
 recall by scenario
@@ -207,8 +207,8 @@ recall by scenario
 MIDDLE = """
 scenarios · budget 4k · 44 probes in 2 scenarios · 40 answerable
 
-                                         answer in  evidence  context
-     strategy        recall  95%           context  recall   mean  lost
+                                         answer in  evidence  context  not
+     strategy        recall  95%           context  recall   mean  sent
   ·  full_context       .98  [.96 .99]         .99    1.00  30.5k     0  ceiling
   a  tiered             .91  [.87 .94]  ᵇ      .95     .90   3.5k     4
 ✗ b  sliding_window     .62  [.55 .68]         .64     .60   3.8k    15
@@ -220,8 +220,8 @@ scenarios · budget 4k · 44 probes in 2 scenarios · 40 answerable
   ᵇ beats row b (paired by probe, Holm, p ≤ .05)
   answer in context: probes whose answer stood in what was sent; evidence
     recall: share of the evidence that was sent, 40 probes
-  context mean: tokens sent, on average; lost: pieces of evidence that were not
-    sent
+  context mean: tokens sent, on average; not sent: evidence that the context of
+    its question lacked
   no room for: abst., context peak, comp. (a wider terminal or --format md has
     them)
 
