@@ -16,11 +16,11 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -85,18 +85,21 @@ def supervised(command: Callable[[], NoReturn]) -> NoReturn:
         parent = os.getpid()
         with _signals_held():
             child = os.fork()
+            before = _hand_on_to(child) if child else {}
             if not child:
                 _prepare_child(parent)
         if not child:
             command()
-        status = _wait(child)
+        _, status = os.waitpid(child, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
         if os.WIFEXITED(status):
             raise SystemExit(os.WEXITSTATUS(status))
-        number = os.WTERMSIG(status)
+        ended_by = os.WTERMSIG(status)
         case = SUPERVISION.read()
         if not case or case in SUPERVISION.lost:
-            _die_of(number)
-        SUPERVISION.lost[case] = f"signal {_name(number)}"
+            _die_of(ended_by)
+        SUPERVISION.lost[case] = f"signal {_name(ended_by)}"
 
 
 def _name(number: int) -> str:
@@ -106,17 +109,14 @@ def _name(number: int) -> str:
         return str(number)
 
 
-def _wait(child: int) -> int:
-    """Wait for the child, and hand on to it the signals that end a run."""
+def _hand_on_to(child: int) -> dict[signal.Signals, Any]:
+    """Hand on the signals that end a run; return what handled them before."""
 
     def hand_on(number: int, _frame: FrameType | None) -> None:
-        os.kill(child, number)
+        with suppress(ProcessLookupError):
+            os.kill(child, number)
 
-    before = {n: signal.signal(n, hand_on) for n in _handed_on()}
-    _, status = os.waitpid(child, 0)
-    for number, handler in before.items():
-        signal.signal(number, handler)
-    return status
+    return {number: signal.signal(number, hand_on) for number in _handed_on()}
 
 
 def _handed_on() -> list[signal.Signals]:

@@ -63,8 +63,12 @@ def start_time(reports: Path) -> datetime:
     """The time at which a new run starts: now, and later than every run before."""
     earlier = list_runs(reports)
     now = datetime.now(UTC)
+    if not earlier:
+        return now
     # The clock may have been set back since: `latest` still means the run that starts now.
-    return max(now, _started(earlier[0]) + timedelta(milliseconds=1)) if earlier else now
+    with suppress(OverflowError):
+        return max(now, _started(earlier[0]) + timedelta(milliseconds=1))
+    return now
 
 
 def prepare_reports(reports: Path) -> Path:
