@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _TAILS = {"sliding_window": "messages", "bm25": "window", "vector": "window", "hybrid": "window"}
 _WHY: Mapping[Need, str] = {
-    "surfaces": "a black box: it does not tell what it holds",
+    "surfaces": "it does not tell what it holds (implement surfaces())",
     "save": "it does not implement save and load",
     "isolation": "it does not say that it keeps principals apart (isolates = True)",
     "grants": "it takes no grants",
