@@ -167,11 +167,12 @@ def _cut(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 ROLES: Final = frozenset({"user", "assistant", "system", "tool", "memory", "human", "ai", "agent"})
 """Speakers that are no persons."""
 
+_CAPITAL: Final = "A-Z" + "".join(chr(c) for c in range(0xC0, 0x557) if chr(c).isupper())
 _HEAD: Final = re.compile(
     r"\s{0,40}(?:[-*\u2022>]\s{1,4}|#{1,6}\s|\d{1,3}[.)]\s)?"
     r"(?:[\[(]?(?P<date>[12]\d{3}-[01]\d-[0-3]\d)"
     r"(?:[T ,]{1,2}\d\d:\d\d(?::\d\d)?(?:\s?UTC|Z)?)?[\])]?[:,]?\s{0,4})?"
-    r"(?:(?P<who>[^\W\d_][\w'.\-]{0,30}(?:\s[A-Z][\w'.\-]{0,30}){0,2}):(?:\s{1,4}|$))?"
+    rf"(?:(?P<who>[^\W\d_][\w'.\-]{{0,30}}(?:\s[{_CAPITAL}][\w'.\-]{{0,30}}){{0,2}}):(?:\s{{1,4}}|$))?"
 )
 
 
@@ -257,7 +258,7 @@ def plain_terms(text: str) -> list[str]:
 @lru_cache(maxsize=1)
 def _marked_term() -> re.Pattern[str]:
     letter = f"(?:[^\\W_{_PAIRS}]|[{marks()}])"
-    return re.compile(rf"[{_PAIRS}]+|{letter}+(?:'[a-z]+)?")
+    return re.compile(rf"[{_PAIRS}]+|{letter}+(?:'[^\W\d_]+)?")
 
 
 def index_terms(text: str) -> list[str]:

@@ -93,6 +93,8 @@ def test_a_name_is_found_in_any_language(subtests: pytest.Subtests) -> None:
         ("बैठक दिल्ली में होगी।", "दिल्ली"),
         ("ಸಭೆ ಮೈಸೂರಿನಲ್ಲಿ ನಡೆಯಲಿದೆ.", "ಮೈಸೂರು"),
         ("رقم طلبي هو ٧٧٣١.", "7731"),
+        ("Моя сім'я живе тут.", "сім'ї"),
+        ("Konfransa gedirik, ə.", "Konfrans harada"),
     ],
 )
 def test_a_name_finds_its_inflected_form(text: str, other: str) -> None:

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.language.text import SENTENCE_LIMIT, content, fold, sentences, stem, whole, words
+from memsim.language.text import (
+    SENTENCE_LIMIT,
+    content,
+    fold,
+    sentences,
+    split_head,
+    stem,
+    whole,
+    words,
+)
 
 
 @pytest.mark.parametrize(
@@ -113,3 +122,20 @@ def test_sentences_lose_nothing_but_blanks(line: str) -> None:
 def test_folding_is_settled(text: str) -> None:
     """Folded words are words of the folded text."""
     assert words(fold(text)) == words(fold(fold(text)))
+
+
+@pytest.mark.parametrize(
+    ("line", "who"),
+    [
+        ("Ana Pérez: hola", "Ana Pérez"),
+        ("Émile Zola: bonjour", "Émile Zola"),
+        ("Ana Šimić: bok", "Ana Šimić"),
+        ("[2023-05-08] Анна Иванова: привет", "Анна Иванова"),
+        ("Νίκος Παππάς: γεια", "Νίκος Παππάς"),
+        ("Аня сказала: привет", ""),
+        ("Ana said: hello", ""),
+    ],
+)
+def test_a_speaker_may_have_a_name_in_any_script(line: str, who: str) -> None:
+    """Its second word begins with a capital letter of that script."""
+    assert who == split_head(line)[1]

@@ -1,5 +1,7 @@
 """Values: numbers, dates and choices are compared by what they mean."""
 
+# ruff: noqa: RUF001 - letters of many scripts
+
 from __future__ import annotations
 
 from datetime import date, timedelta
@@ -115,6 +117,16 @@ def test_an_ambiguous_date_is_read_both_ways() -> None:
         ("z", False),
         ("", False),
         ("I don't know", False),
+        ("Ответ: б", True),
+        ("Antwort: B", True),
+        ("La respuesta es b.", True),
+        ("答案是B", True),
+        ("選択肢B", True),
+        ("정답: 나", True),
+        ("β)", True),
+        ("ב", True),
+        ("Ответ: в", False),
+        ("答案是C", False),
     ],
 )
 def test_choices(answer: str, right: bool) -> None:

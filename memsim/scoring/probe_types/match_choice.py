@@ -31,7 +31,28 @@ def match_choice(expected: str, answer: str, choices: Sequence[str]) -> AnswerMa
     return AnswerMatch(right=right, share=float(right), detail=detail)
 
 
-_LETTER = re.compile(r"\W*(?:(?:the\s+)?(?:option|answer|choice)(?:\s+is)?\W*)?([a-z]|\d{1,2})\W*")
+_ALPHABETS = (
+    "abcdefghijklmnopqrstuvwxyz",
+    "абвгдежзик",
+    "αβγδεζηθικ",
+    "אבגדהוזחטי",
+    "ابجدهوزحطي",
+    "가나다라마바사아자차",
+    "कखगघङचछजझञ",
+)
+"""Letters that number choices, by script."""
+
+_NAME = rf"([{''.join(_ALPHABETS)}]|\d{{1,2}})"
+_LABEL = (
+    "option|answer|choice|antwort|reponse|respuesta|opcion|resposta|opcao|risposta|opzione|antwoord"
+    "|optie|svar|alternativ|odpowiedz|odpoved|moznost|ответ|вариант|відповідь|варіант|απαντηση"
+    "|επιλογη|cevap|secenek|vastaus|vaihtoehto|valasz|raspuns|jawaban|pilihan|dap an|lua chon"
+    "|الاجابة|الإجابة|الخيار|תשובה|אפשרות|उत्तर|विकल्प|答案|选项|選項|回答|選択肢|정답|답"
+)
+_LETTER = re.compile(
+    rf"\W*(?:(?:the\s+|la\s+|die\s+|de\s+)?(?:{_LABEL})(?:\s+(?:is|ist|est|es|e|är|er)|是|は|은|는)?\W*)?{_NAME}\W*"
+)
+_LISTED = re.compile(rf"\W*{_NAME}\s*[).:]\s")
 
 
 def _picked(answer: str, choices: Sequence[str]) -> list[int]:
@@ -45,12 +66,10 @@ def _picked(answer: str, choices: Sequence[str]) -> list[int]:
     picked = [n for n, found in spans.items() if any(not _inside(s, everything) for s in found)]
     if picked:
         return picked
-    letter = _LETTER.fullmatch(fold(answer)) or re.match(
-        r"\W*([a-z]|\d{1,2})\s*[).:]\s", fold(answer)
-    )
+    letter = _LETTER.fullmatch(fold(answer)) or _LISTED.match(fold(answer))
     if letter:
         name = letter.group(1)
-        place = int(name) - 1 if name.isdecimal() else ord(name) - ord("a")
+        place = int(name) - 1 if name.isdecimal() else max(a.find(name) for a in _ALPHABETS)
         return [place] if 0 <= place < len(choices) else []
     return []
 
