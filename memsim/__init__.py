@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from memsim.discovery.loader import load_strategy
     from memsim.message import Message, composed, said
     from memsim.models import ToolSpec
+    from memsim.notebook.results import Results
+    from memsim.notebook.runner import compare, load, run
     from memsim.scenario.builder import ScenarioBuilder
     from memsim.scenario.script import Scenario
     from memsim.strategy import (
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
         Strategy,
         Surface,
     )
-    from memsim.suite.single import run
 
 __all__ = [
     "Context",
@@ -36,6 +37,7 @@ __all__ = [
     "Location",
     "Message",
     "Query",
+    "Results",
     "Scenario",
     "ScenarioBuilder",
     "Section",
@@ -43,7 +45,9 @@ __all__ = [
     "Strategy",
     "Surface",
     "ToolSpec",
+    "compare",
     "composed",
+    "load",
     "load_strategy",
     "run",
     "said",
@@ -54,6 +58,8 @@ _HOMES = {
     "discovery.loader": ("load_strategy",),
     "message": ("Message", "composed", "said"),
     "models": ("ToolSpec",),
+    "notebook.results": ("Results",),
+    "notebook.runner": ("compare", "load", "run"),
     "scenario.builder": ("ScenarioBuilder",),
     "scenario.script": ("Scenario",),
     "strategy": (
@@ -68,7 +74,6 @@ _HOMES = {
         "Strategy",
         "Surface",
     ),
-    "suite.single": ("run",),
 }
 _LATE = {name: f"memsim.{module}" for module, names in _HOMES.items() for name in names}
 

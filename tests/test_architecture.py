@@ -51,6 +51,7 @@ ORDER = (
     "scaffold",
     "service",
     "cli",
+    "notebook",
     "pytest_plugin",
     "__init__",  # the public names, gathered from anywhere below
     "__main__",

@@ -29,6 +29,7 @@ from memsim.errors import (
 from memsim.executors import InProcess, ProcessPool
 from memsim.gate import fails, lacks
 from memsim.scoring.metrics import METRICS
+from memsim.suite import single
 from memsim.suite.case_plan import CasePlan, parse_expression, plan, resolve_strategies
 from memsim.suite.cases import (
     CaseOutcome,
@@ -780,8 +781,8 @@ def test_one_case_is_run_in_a_line(project: Project) -> None:
 
     assert memsim.run("desk", "window").recall == 1.0
     assert memsim.run("scenarios/desk.yaml", "window:messages=1").recall == 0.0
-    assert memsim.run(Path("scenarios/desk.yaml"), window).id.endswith("desk[window@4k]")
-    report = memsim.run("desk", lambda env: window(env), budget="1k", seed=3)  # noqa: PLW0108
+    assert memsim.run(Path("scenarios/desk.yaml"), window).case().id.endswith("desk[window@4k]")
+    report = memsim.run("desk", lambda env: window(env), budgets="1k", seed=3).case()  # noqa: PLW0108
     assert report.id.endswith("desk[lambda@1k]")
     assert (report.missed, len(report.probes), len(report.turns)) == ((), 2, 2)
 
@@ -797,7 +798,7 @@ def test_an_edited_strategy_is_what_is_run_next(project: Project) -> None:
 
 def test_a_test_cannot_pass_on_what_was_not_measured(project: Project) -> None:
     """Asking for the recall of a failed case raises what failed."""
-    report = memsim.run("desk", "mute")
+    report = memsim.run("desk", "mute").case()
 
     assert report.state == "error"
     with pytest.raises(Unmeasurable, match="LookupError: nothing found"):
@@ -807,7 +808,7 @@ def test_a_test_cannot_pass_on_what_was_not_measured(project: Project) -> None:
 def test_a_folder_of_several_scenarios_is_not_one(project: Project) -> None:
     """Which one is meant has to be said."""
     with pytest.raises(UsageError, match="holds 2 scenarios"):
-        memsim.run("scenarios", "window")
+        single.run("scenarios", "window")
 
 
 def test_the_public_names_are_sorted_and_there() -> None:

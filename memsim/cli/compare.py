@@ -68,20 +68,36 @@ def command(
     No model is called and no scenario is read. The exit code is that of the gate.
     """
     from memsim.cli.saved_runs import read_side
-    from memsim.gate import rule
     from memsim.gate.baseline_file import DEFAULT
-    from memsim.gate.metric_comparison import compare
 
     project = find_project()
     settings = settings_of(project)
     reports = project.base / settings.reports
     before = read_side(base or settings.baseline or DEFAULT, reports)
     after = read_side(run, reports)
-    rules = _rules(settings, (before, after), generalise=generalise, same_machine=same_machine)
-    found = compare(before.sheet, after.sheet, rules)
-    verdict = rule(_alone(after, settings), found, strict=strict)
+    found, verdict = compare_sides(
+        before, after, settings, strict=strict, generalise=generalise, same_machine=same_machine
+    )
     _show(found, verdict, form, Terminal.of_process(color), quiet=quiet, run=run)
     return verdict.exit_code
+
+
+def compare_sides(
+    before: ComparisonSide,
+    after: ComparisonSide,
+    settings: Settings,
+    *,
+    strict: bool = False,
+    generalise: bool = False,
+    same_machine: bool = False,
+) -> tuple[Comparison, Verdict]:
+    """Compare two runs or baselines by the rules of the settings, and judge the later one."""
+    from memsim.gate import rule
+    from memsim.gate.metric_comparison import compare
+
+    rules = _rules(settings, (before, after), generalise=generalise, same_machine=same_machine)
+    found = compare(before.sheet, after.sheet, rules)
+    return found, rule(_alone(after, settings), found, strict=strict)
 
 
 def _rules(

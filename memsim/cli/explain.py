@@ -14,7 +14,7 @@ from memsim.cli.terminal import Terminal
 from memsim.discovery.project import find_project
 from memsim.errors import RefError, nearest
 from memsim.leakage import LEAKAGE
-from memsim.report.layout import TextLine
+from memsim.report.layout import Marks, TextLine
 
 if TYPE_CHECKING:
     from memsim.runs import Run
@@ -46,41 +46,42 @@ def command(ctx: click.Context, names: tuple[str, ...], form: str) -> None:
     run = saved_run(names[0] if len(names) == 2 else "latest", find_project())
     terminal = Terminal.of_process()
     case, probe = pick(run, names[-1])
-    if probe is None:
-        terminal.say_lines(_case_lines(run, case, terminal.width))
+    if form == "json" and probe is not None:
+        terminal.say(_json_of(run, case, probe, terminal.marks))
         return
-    _tell(run, case, probe, form, terminal)
+    terminal.say_lines(explanation_of(run, case, probe, terminal.marks, terminal.width))
 
 
-def _tell(run: Run, case: CaseResult, name: str, form: str, terminal: Terminal) -> None:
-    from memsim.report.explanation import story_lines
+def explanation_of(
+    run: Run, case: CaseResult, probe: str | None, marks: Marks, width: int
+) -> list[TextLine]:
+    """Explain a probe of a case turn by turn; without a probe, list the failed ones of the case."""
+    if probe is None:
+        return _case_lines(run, case, width)
+    from memsim.report.explanation import leak_probe_lines, story_lines
     from memsim.report.story import story_of
 
-    record = next(p for p in run.probes(case.key) if p["probe"] == name)
+    record = _record_of(run, case, probe)
     if LEAKAGE in record:
-        _tell_attempt(case, record, form, terminal)
-        return
-    story = story_of(record, run.turns(case.key), case.budget, terminal.marks)
-    if form == "json":
-        import json
-
-        terminal.say(json.dumps({"case": case.key, **asdict(story)}, indent=2, ensure_ascii=True))
-        return
-    terminal.say_lines([TextLine(text=case.key, tone="dim")])
-    terminal.say_lines(story_lines(story, terminal.marks, terminal.width))
+        return leak_probe_lines(case.key, record)
+    story = story_of(record, run.turns(case.key), case.budget, marks)
+    return [TextLine(text=case.key, tone="dim"), *story_lines(story, marks, width)]
 
 
-def _tell_attempt(
-    case: CaseResult, record: Mapping[str, object], form: str, terminal: Terminal
-) -> None:
-    from memsim.report.explanation import leak_probe_lines
+def _json_of(run: Run, case: CaseResult, probe: str, marks: Marks) -> str:
+    import json
 
-    if form == "json":
-        import json
+    from memsim.report.story import story_of
 
-        terminal.say(json.dumps(record, indent=2, ensure_ascii=True))
-        return
-    terminal.say_lines(leak_probe_lines(case.key, record))
+    record = _record_of(run, case, probe)
+    if LEAKAGE in record:
+        return json.dumps(record, indent=2, ensure_ascii=True)
+    story = story_of(record, run.turns(case.key), case.budget, marks)
+    return json.dumps({"case": case.key, **asdict(story)}, indent=2, ensure_ascii=True)
+
+
+def _record_of(run: Run, case: CaseResult, probe: str) -> Mapping[str, object]:
+    return next(p for p in run.probes(case.key) if p["probe"] == probe)
 
 
 def pick(run: Run, name: str) -> tuple[CaseResult, str | None]:

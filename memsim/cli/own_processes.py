@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from memsim.config import Settings
     from memsim.discovery.project import Project
     from memsim.discovery.strategy_ref import StrategyRef
+    from memsim.suite.case_plan import CasePlan
 
 ISOLATED = click.option(
     "--isolated/--no-isolated",
@@ -54,6 +56,36 @@ def allowed(choice: bool | None, *, wanted: bool) -> bool | None:
     if wanted:
         complain(NOT_HERE)
     return False
+
+
+def with_own_processes(
+    plan: CasePlan,
+    project: Project,
+    choice: bool | None,
+    *,
+    out: str | None = None,
+    here: Collection[StrategyRef] = (),
+) -> CasePlan:
+    """The plan with strategies in processes of their own: by default those of users, in leakage.
+
+    Args:
+        plan: of a run.
+        project: whose folders strategies have no business with.
+        choice: the value of the flag.
+        out: the folder of the run, if it is named.
+        here: strategies that exist in this process alone.
+
+    Raises:
+        UsageError: processes are asked for by the flag, and cannot be had.
+    """
+    from memsim.suite.case_plan import isolated_plan
+
+    made = isolated_plan(plan, guarded_paths(project, plan.settings, out), every=bool(choice))
+    wanted = any(case.isolated for case in made.cases)
+    if allowed(choice, wanted=wanted) is False:
+        return plan
+    pairs = zip(plan.cases, made.cases, strict=True)
+    return replace(made, cases=tuple(p if p.strategy in here else own for p, own in pairs))
 
 
 def guarded_paths(project: Project, settings: Settings, output: str | None) -> Iterator[Path]:

@@ -17,7 +17,7 @@ from memsim.cli.model_costs import (
     spent_line,
     with_provider_access,
 )
-from memsim.cli.own_processes import allowed, guarded_paths
+from memsim.cli.own_processes import with_own_processes
 from memsim.cli.run_options import (
     GroupedHelp,
     RunFlags,
@@ -80,20 +80,11 @@ def command(ctx: click.Context, /, scenarios: tuple[str, ...], **flags: Unpack[R
     against = _against(ctx, planned.plan, project, flags)
     if flags["dry_run"]:
         return _dry_run(planned.plan, terminal)
-    with with_provider_access(_isolated(planned.plan, project, flags)) as plan:
+    own = with_own_processes(planned.plan, project, flags["isolated"], out=flags["output"])
+    with with_provider_access(own) as plan:
         return _Performance(
             plan, project, terminal, flags, typed=ctx.obj.typed, watch=watch, against=against
         ).perform()
-
-
-def _isolated(plan: CasePlan, project: Project, flags: RunFlags) -> CasePlan:
-    """The plan with strategies in processes of their own: those of users, in leakage."""
-    from memsim.suite.case_plan import isolated_plan
-
-    paths = [*guarded_paths(project, plan.settings, flags["output"])]
-    made = isolated_plan(plan, paths, every=bool(flags["isolated"]))
-    wanted = any(case.isolated for case in made.cases)
-    return plan if allowed(flags["isolated"], wanted=wanted) is False else made
 
 
 def _against(ctx: click.Context, plan: CasePlan, project: Project, flags: RunFlags) -> RunBaseline:

@@ -18,7 +18,7 @@ from memsim.report.layout import Column, Marks, Row, Table, TextLine, terminal_t
 
 if TYPE_CHECKING:
     from memsim.suite.case_plan import CasePlan
-    from memsim.suite.scenarios import Selection
+    from memsim.suite.scenarios import ScenarioRef, Selection
 
 
 def plan_line(plan: CasePlan, marks: Marks) -> str:
@@ -75,17 +75,19 @@ class RunRequest:
         leak_attempts: share of each channel's attempts to play; None for all.
         isolated: all strategies have processes of their own, or none; None for those of users in
             channels of leakage.
+        controls: also play the controls, as every comparison needs them.
         settings: flags that are settings, by key; None if not given.
     """
 
-    selectors: tuple[str, ...] = ()
-    strategies: tuple[str, ...] = ()
+    selectors: tuple[str | ScenarioRef, ...] = ()
+    strategies: tuple[str | StrategyRef, ...] = ()
     expression: str | None = None
     last_failed: bool = False
     data: str | None = None
     mask_bad_gold: bool = False
     leak_attempts: str | None = None
     isolated: bool | None = None
+    controls: bool = True
     settings: dict[str, object]
 
 
@@ -114,7 +116,8 @@ def plan_run(intent: RunRequest, project: Project) -> RunPlan:
     # A leakage channel has its own controls, so only the requested strategies are attacked.
     datasets = {ref.dataset for ref in selection.scenarios}
     trial = trial_of(intent.isolated if datasets == {LEAKAGE} else bool(intent.isolated))
-    strategies = resolve_strategies(refs, project, controls=datasets != {LEAKAGE}, trial=trial)
+    controls = intent.controls and datasets != {LEAKAGE}
+    strategies = resolve_strategies(refs, project, controls=controls, trial=trial)
     attacked = strategies
     if LEAKAGE in datasets and len(datasets) > 1:
         attacked = resolve_strategies(refs, project, controls=False, trial=trial)
@@ -138,18 +141,18 @@ def _selection(intent: RunRequest, settings: Settings, project: Project) -> Sele
     return select_scenarios(selectors, project, data=_data(intent.data, selectors), options=options)
 
 
-def _data(given: str | None, selectors: Iterable[str]) -> Path | None:
+def _data(given: str | None, selectors: Iterable[str | ScenarioRef]) -> Path | None:
     # MEMSIM_DATA may name the folder of all datasets or the folder of one.
     if given is None:
         return None
     path = Path(given)
-    inner = [path / name.partition("::")[0] for name in selectors]
+    inner = [path / str(name).partition("::")[0] for name in selectors]
     return next((p for p in inner if p.is_dir() and p.parent == path), path)
 
 
 def _named_cases(
     selection: Selection, intent: RunRequest, settings: Settings
-) -> tuple[Sequence[str], Settings]:
+) -> tuple[Sequence[str | StrategyRef], Settings]:
     """The refs and budgets to plan: those of the named cases, if only cases were named."""
     narrowed = set(selection.cases) == set(selection.scenarios)
     if not narrowed or not selection.cases:
@@ -184,9 +187,10 @@ def _last_failed(
     cases = [case.id for case in latest.cases if fails(case) or lacks(case)]
     if not cases:
         return intent, [NOTHING_FAILED]
-    wanted = dict.fromkeys(case for case in cases if _within(case, intent.selectors))
+    named = [str(selector) for selector in intent.selectors]
+    wanted = dict.fromkeys(case for case in cases if _within(case, named))
     if not wanted:
-        raise NoCasesError(f"nothing of {', '.join(intent.selectors)} failed in the latest run")
+        raise NoCasesError(f"nothing of {', '.join(named)} failed in the latest run")
     return replace(intent, selectors=tuple(wanted)), ()
 
 

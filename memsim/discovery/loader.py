@@ -214,6 +214,15 @@ def _load_entry(ref: StrategyRef) -> type[Strategy]:
     return kind
 
 
+def check_class(kind: type) -> None:
+    """Refuse a class that is no strategy, or whose methods cannot be called.
+
+    Raises:
+        RefError: with file and line of the method where it is one.
+    """
+    check_signatures(_checked(kind, kind.__name__), None, "")
+
+
 def _checked(found: object, name: str) -> type[Strategy]:
     if not (isinstance(found, type) and issubclass(found, Strategy)):
         raise RefError(f"{name} is not a memsim.Strategy")

@@ -81,6 +81,8 @@ def _lines(summary: RunSummary) -> Iterator[str]:
     )
     yield from _unscored(summary.unscored)
     yield from _missed(summary.missed)
+    if not header.command:
+        return
     fence = _fence(header.command)
     yield from ("", "## Reproduce", "", fence, header.command, fence)
 

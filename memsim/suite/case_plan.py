@@ -155,7 +155,7 @@ class CasePlan:
 
 
 def resolve_strategies(
-    refs: Sequence[str],
+    refs: Sequence[str | StrategyRef],
     project: Project,
     *,
     controls: bool = True,
@@ -176,14 +176,14 @@ def resolve_strategies(
     return resolved
 
 
-def _resolved(ref: str, project: Project) -> StrategyRef:
+def _resolved(ref: str | StrategyRef, project: Project) -> StrategyRef:
     try:
         return resolve(ref, project)
     except RefError as error:
         configured = project.table.get("strategies")
         if error.path is not None or not isinstance(configured, list) or ref not in configured:
             raise
-        line = project.line_of_text("strategies", ref)
+        line = project.line_of_text("strategies", str(ref))
         raise RefError(error.message, path=PYPROJECT, line=line, hint=error.hint) from None
 
 

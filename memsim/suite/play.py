@@ -51,21 +51,23 @@ PathMaker = Callable[[], Path]
 PathsWritten = Callable[[], Iterable[Path]]
 
 
-def run_case(spec: CaseSpec) -> CaseOutcome:
+def run_case(spec: CaseSpec, make: MakeStrategy | None = None) -> CaseOutcome:
     """Play a case, score it and encode its records.
 
-    Whatever the strategy or the model raises is told in the result, not raised.
+    The strategy is made by `make`; None makes it from its ref. Whatever the strategy or the model
+    raises is told in the result, not raised.
 
     Raises:
         ScenarioError: the scenario's file is wrong.
         RefError: the scenario, the model or the tokenizer is gone.
     """
+    make = make or partial(make_strategy, spec.strategy)
     if spec.scenario.dataset == LEAKAGE:
-        return _play_channel(spec)
+        return _play_channel(spec, make)
     play = partial(play_scenario, spec.scenario.load(), spec)
     if spec.isolated:
         return _apart(spec, lambda apart: play(apart.make))
-    return play(partial(make_strategy, spec.strategy))
+    return play(make)
 
 
 def _apart(
@@ -87,7 +89,7 @@ def _apart(
     return replace(outcome, result=replace(result, hosts=apart.hosts))
 
 
-def _play_channel(spec: CaseSpec) -> CaseOutcome:
+def _play_channel(spec: CaseSpec, make: MakeStrategy) -> CaseOutcome:
     from memsim.leakage.attack_world import Setting
     from memsim.strategy_process.logbook import Logbook
     from memsim.suite.leakage_case import attack
@@ -114,7 +116,7 @@ def _play_channel(spec: CaseSpec) -> CaseOutcome:
         return play_with_models(spec, counter, lambda model, _judge: play(model, make, written))
 
     if not spec.isolated:
-        return play_with(partial(make_strategy, spec.strategy), tuple)
+        return play_with(make, tuple)
     return _apart(spec, lambda apart: play_with(apart.make, apart.written), hear=Logbook.hear)
 
 

@@ -183,7 +183,7 @@ class Selection:
 
 
 def find_scenarios(
-    selectors: Sequence[str],
+    selectors: Sequence[str | ScenarioRef],
     project: Project,
     *,
     data: Path | None = None,
@@ -201,13 +201,13 @@ def find_scenarios(
 
 
 def select_scenarios(
-    selectors: Sequence[str],
+    selectors: Sequence[str | ScenarioRef],
     project: Project,
     *,
     data: Path | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Selection:
-    """As `find_scenarios`, with the cases that selectors name.
+    """As `find_scenarios`, with the cases that selectors name. A ref stands for its scenario.
 
     Raises:
         RefError: a selector means nothing.
@@ -232,8 +232,10 @@ class _Finder:
     data: Path | None
     options: tuple[tuple[str, str], ...]
 
-    def find(self, selector: str) -> tuple[tuple[ScenarioRef, ...], str]:
+    def find(self, selector: str | ScenarioRef) -> tuple[tuple[ScenarioRef, ...], str]:
         """The scenarios and, for a case's id, its bracket."""
+        if isinstance(selector, ScenarioRef):
+            return (selector,), ""
         split = _CASE.match(selector)
         if split is None:
             return tuple(self._sources(selector)), ""

@@ -149,7 +149,7 @@ def run(
     )
     spec, trial = _tried(spec, found)
     named = ref.place is not None and isinstance(strategy, str | StrategyRef)
-    report = _report(play_scenario(found, spec, make), _command(spec) if named else "")
+    report = _report(play_scenario(found, spec, make), command_of(spec.id) if named else "")
     return replace(report, judge=trial)
 
 
@@ -161,8 +161,9 @@ def _tried(spec: CaseSpec, scenario: Scenario) -> tuple[CaseSpec, Mapping[str, o
     return with_calibration([spec], trial.trial.unfit)[0], trial.record()
 
 
-def _command(spec: CaseSpec) -> str:
-    return f"memsim run {shlex.quote(spec.id)}"
+def command_of(case: str) -> str:
+    """The command that plays a case again, by its id."""
+    return f"memsim run {shlex.quote(case)}"
 
 
 def _scenario(scenario: Scenario | str | Path) -> tuple[ScenarioRef, Scenario]:

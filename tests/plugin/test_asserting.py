@@ -38,7 +38,8 @@ def test_a_failed_assertion_tells_interval_lost_facts_and_command(
 def test_both_sides_may_be_scores(gated: pytest.Pytester) -> None:
     """A strategy is often compared with another one."""
     mine, other = (
-        memsim.run("lockers", f"sliding_window:messages={messages}").recall for messages in (6, 24)
+        memsim.run("lockers", f"sliding_window:messages={messages}", controls=False).recall
+        for messages in (6, 24)
     )
 
     lines = comparison_of(">", mine, other) or []
@@ -49,14 +50,14 @@ def test_both_sides_may_be_scores(gated: pytest.Pytester) -> None:
 
 def test_other_comparisons_are_left_to_others(gated: pytest.Pytester) -> None:
     """Plain numbers, and operators that are no comparison of numbers."""
-    score = memsim.run("lockers", "no_memory").recall
+    score = memsim.run("lockers", "no_memory", controls=False).recall
 
     assert [None, None] == [comparison_of("==", 0.25, 1), comparison_of("in", score, [score])]
 
 
 def test_a_score_is_a_number(gated: pytest.Pytester) -> None:
     """It adds up, it prints and it is pickled like one."""
-    score = memsim.run("lockers", "sliding_window:messages=6").recall
+    score = memsim.run("lockers", "sliding_window:messages=6", controls=False).recall
 
     assert ("0.25", 0.5, 0.25) == (str(score), score + 0.25, pickle.loads(pickle.dumps(score)))  # noqa: S301
 
@@ -68,6 +69,7 @@ def test_what_no_command_line_can_name_has_no_command(gated: pytest.Pytester) ->
         def context(self, query: memsim.Query) -> memsim.Context:
             return self.env.build.context()
 
-    lines = comparison_of(">=", memsim.run("lockers", Forgetful).recall, 1) or []
+    score = memsim.run("lockers", Forgetful, controls=False).recall
+    lines = comparison_of(">=", score, 1) or []
 
     assert [] == [line for line in lines if "memsim" in line]

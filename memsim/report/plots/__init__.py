@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 
@@ -20,20 +20,20 @@ from memsim.runs import Run
 
 Draw = Callable[[PlotMaterial], Picture | None]
 
-PLOTS: tuple[Draw, ...] = (
-    trade_off,
-    forgetting_curve,
-    whereabouts,
-    context_over_time,
-    survival,
-    forest,
-    heat_map,
-    spend,
-    budget_sweep,
-    needle_grid,
-    leakage_matrix,
-)
-"""In the order in which a report shows them."""
+PLOTS: Mapping[str, Draw] = {
+    "trade-off": trade_off,
+    "forgetting": forgetting_curve,
+    "whereabouts": whereabouts,
+    "context-over-time": context_over_time,
+    "survival": survival,
+    "forest": forest,
+    "heat-map": heat_map,
+    "spend": spend,
+    "budget-sweep": budget_sweep,
+    "needle-grid": needle_grid,
+    "leakage": leakage_matrix,
+}
+"""Each plot by its name, in the order in which a report shows them."""
 
 FORMATS = ("svg", "png")
 DPI = 150
@@ -43,10 +43,16 @@ def pictures(run: Run, summary: RunSummary, frames: Frames | None = None) -> Ite
     """Every plot for which the run has numbers, in order."""
     material = PlotMaterial(summary=summary, frames=frames or Frames(run))
     with styled():
-        for draw in PLOTS:
+        for draw in PLOTS.values():
             picture = draw(material)
             if picture is not None:
                 yield picture
+
+
+def one_picture(name: str, summary: RunSummary, frames: Frames) -> Picture | None:
+    """The plot of a name in `PLOTS`; None where the run has no numbers for it."""
+    with styled():
+        return PLOTS[name](PlotMaterial(summary=summary, frames=frames))
 
 
 def save_pictures(
