@@ -46,7 +46,7 @@ class StrategyChoice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Accepted:
+class ArgumentRule:
     """The types that a setting may have, and how an error names them."""
 
     kinds: tuple[type, ...]
@@ -67,27 +67,27 @@ class Accepted:
 
 TEXT = (str,)
 NUMBER = (int, float)
-ACCEPTED: Mapping[str, Accepted] = {
-    "budgets": Accepted(
+ACCEPTED: Mapping[str, ArgumentRule] = {
+    "budgets": ArgumentRule(
         kinds=(int, str), said="a number of tokens such as 4096 or '4k', or a list", several=True
     ),
-    "model": Accepted(kinds=TEXT, said="the name of a model such as 'offline'"),
-    "judge": Accepted(kinds=TEXT, said="the name of a model"),
-    "embedder": Accepted(kinds=TEXT, said="the name of an embedder such as 'wordllama'"),
-    "tokenizer": Accepted(kinds=TEXT, said="the name of a tokenizer such as 'o200k_base'"),
-    "seed": Accepted(kinds=(int,), said="a whole number"),
-    "repeat": Accepted(kinds=(int,), said="a whole number"),
-    "jobs": Accepted(kinds=(int,), said="a whole number of processes"),
-    "timeout": Accepted(kinds=(int, float, str), said="a number of seconds, or a text as '5m'"),
-    "expect": Accepted(kinds=(dict,), said="bounds by metric, such as {'recall': '>= 0.8'}"),
-    "leakage": Accepted(kinds=(bool, *NUMBER), said="True, False or a share such as 0.25"),
-    "select": Accepted(kinds=TEXT, said="an expression such as 'desk and not bm25'"),
-    "data": Accepted(kinds=(str, Path), said="a path"),
-    "out": Accepted(kinds=(str, Path), said="a path"),
-    "controls": Accepted(kinds=(bool,), said="True or False"),
-    "record": Accepted(kinds=TEXT, said="a mode such as 'new'"),
-    "cassettes": Accepted(kinds=(str, Path), said="a path"),
-    "max_cost": Accepted(kinds=NUMBER, said="a number of dollars"),
+    "model": ArgumentRule(kinds=TEXT, said="the name of a model such as 'offline'"),
+    "judge": ArgumentRule(kinds=TEXT, said="the name of a model"),
+    "embedder": ArgumentRule(kinds=TEXT, said="the name of an embedder such as 'wordllama'"),
+    "tokenizer": ArgumentRule(kinds=TEXT, said="the name of a tokenizer such as 'o200k_base'"),
+    "seed": ArgumentRule(kinds=(int,), said="a whole number"),
+    "repeat": ArgumentRule(kinds=(int,), said="a whole number"),
+    "jobs": ArgumentRule(kinds=(int,), said="a whole number of processes"),
+    "timeout": ArgumentRule(kinds=(int, float, str), said="a number of seconds, or a text as '5m'"),
+    "expect": ArgumentRule(kinds=(dict,), said="bounds by metric, such as {'recall': '>= 0.8'}"),
+    "leakage": ArgumentRule(kinds=(bool, *NUMBER), said="True, False or a share such as 0.25"),
+    "select": ArgumentRule(kinds=TEXT, said="an expression such as 'desk and not bm25'"),
+    "data": ArgumentRule(kinds=(str, Path), said="a path"),
+    "out": ArgumentRule(kinds=(str, Path), said="a path"),
+    "controls": ArgumentRule(kinds=(bool,), said="True or False"),
+    "record": ArgumentRule(kinds=TEXT, said="a mode such as 'new'"),
+    "cassettes": ArgumentRule(kinds=(str, Path), said="a path"),
+    "max_cost": ArgumentRule(kinds=NUMBER, said="a number of dollars"),
 }
 """The settings of `memsim.run` by name."""
 

@@ -138,7 +138,7 @@ def test_a_run_is_shown_as_the_terminal_shows_it(results: memsim.Results) -> Non
 
 def test_a_case_is_found_by_a_part_of_its_id(results: memsim.Results) -> None:
     """As the fixture `replay` gives it; what is not one case is refused."""
-    assert results.case("everything").recall == 1
+    assert results.case("everything").recall == 1.0
     assert results.case("last").missed == ("order",)
     assert results.case("last").command == ""
     with pytest.raises(RefError, match="matches 2 cases"):
