@@ -12,7 +12,7 @@ from memsim.errors import ScenarioError
 MAX_BYTES = 8 * 1024 * 1024
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _SUFFIXES = (".yaml", ".yml")
-_MARK = re.compile(rb"""^[ \t]*\{?[ \t]*["']?memsim["']?[ \t]*:""", re.MULTILINE)
+_MARK = re.compile(rb"""^[ \t]*+(?:\{[ \t]*+)?["']?memsim["']?[ \t]*+:""", re.MULTILINE)
 
 
 def scenario_files(folder: Path) -> list[Path]:

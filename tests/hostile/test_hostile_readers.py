@@ -16,6 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from benchmarks import fuzz
 from benchmarks.fuzz_memories import seal_entries
 from benchmarks.fuzz_runs import call
 from benchmarks.fuzz_wire import answer_of
@@ -38,6 +39,7 @@ from memsim.models.live.litellm_client import LiteLLM
 from memsim.runs.run_folder import list_runs
 from memsim.scaffold import scaffold
 from memsim.scenario.datasets import load_dataset
+from memsim.scenario.script_files import has_memsim_key
 from memsim.service.app import create_app
 from memsim.systems.agenticx.workspace_files import Pages
 from memsim.systems.prx.settings import read_settings
@@ -147,6 +149,13 @@ def test_a_page_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
 
     assert "MEMORY.md: cannot be read" in refusal(lambda: Pages.of(tmp_path))
     assert "MEMORY.md: cannot be read" in refusal(lambda: prx(tmp_path, "markdown"))
+
+
+def test_a_megabyte_of_blanks_is_looked_through_at_once() -> None:
+    """Whether a file means to be a scenario is asked of every file of a folder."""
+    for blanks in (b" " * 2**20, b"\t{" + b" " * 2**20):
+        assert fuzz.one(lambda _, data=blanks: has_memsim_key(data), "7") == ("loaded", "")
+        assert has_memsim_key(blanks + b"memsim: 1")
 
 
 def test_entries_out_of_order_end(tmp_path: Path) -> None:
