@@ -15,6 +15,7 @@ from memsim.discovery.catalogue import find_strategies
 from memsim.discovery.project import Project, builtin_folder, find_project
 from memsim.discovery.strategy_source import StrategySource
 from memsim.errors import RunFolderError, ScenarioError
+from memsim.json_input import is_folder
 from memsim.report import number_format
 from memsim.report.layout import Column, Row, Table, TextLine, terminal_table
 from memsim.scenario.script_files import check_one_line
@@ -122,7 +123,7 @@ def _found_scenarios(project: Project) -> Iterator[tuple[Path, Outline | Scenari
     seen: set[Path] = set()
     own = [(project.root / "scenarios", "project")] if project.root else []
     for folder, origin in (*own, (builtin_folder("scenarios"), "built-in")):
-        if folder.resolve() not in seen and folder.is_dir():
+        if is_folder(folder) and folder.resolve() not in seen:
             seen.add(folder.resolve())
             for path, found in outlines(folder):
                 yield path, found, origin

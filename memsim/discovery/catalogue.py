@@ -51,7 +51,7 @@ def _everything(project: Project) -> Iterator[tuple[StrategySource, ...]]:
     shipped = builtin_folder(FOLDER)
     if project.root is not None:
         own = project.root / FOLDER
-        if own.resolve() != shipped.resolve():
+        if is_folder(own) and own.resolve() != shipped.resolve():
             yield tuple(_in_folder(own, "project", project))
     yield tuple(_installed())
     yield tuple(_in_folder(shipped, "built-in", project))

@@ -119,7 +119,7 @@ class Project:
         It is relative to the project if it is inside, `builtin/...` if it belongs to memsim, and
         otherwise relative to the current folder if it is near. It always has forward slashes.
         """
-        real = path.resolve()
+        real = Path(os.path.realpath(path))  # which takes links to themselves
         for folder in (self.base.resolve(), self.here.resolve()):
             if real.is_relative_to(folder):
                 return real.relative_to(folder).as_posix()

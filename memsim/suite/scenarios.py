@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from memsim.discovery.project import Project, builtin_folder
 from memsim.errors import ErrorCollector, RefError, ScenarioError, nearest
 from memsim.fast_dataclass import fast_init
+from memsim.json_input import is_folder
 from memsim.leakage import LEAKAGE
 
 if TYPE_CHECKING:
@@ -293,10 +294,10 @@ class _Finder:
             return own_folder(self.project).resolve()
         if self.data is None:
             raise RefError(f"{name} is a dataset: say where its data is with --data PATH")
-        return self.data.resolve()
+        return Path(os.path.realpath(self.data))
 
     def _in_path(self, path: Path) -> Iterator[ScenarioRef]:
-        if not path.is_dir():
+        if not is_folder(path):
             yield from self._in_file(path)
             return
         found = self._in_folder(path)
@@ -312,7 +313,7 @@ class _Finder:
                 scenarios = load_path(folder)
         except ScenarioError as error:
             raise self._as_shown(error) from None
-        shown, real = self.project.show(folder), str(folder.resolve())
+        shown, real = self.project.show(folder), os.path.realpath(folder)
         refs = []
         for scenario in scenarios:
             inside = _inside(scenario.path, folder)
@@ -328,7 +329,7 @@ class _Finder:
     def _in_file(self, path: Path) -> Iterator[ScenarioRef]:
         from memsim.scenario.script_files import check_one_line
 
-        source, place = check_one_line(self.project.show(path)), path.resolve()
+        source, place = check_one_line(self.project.show(path)), Path(os.path.realpath(path))
         for name in scenarios_in_file(place, source):
             yield ScenarioRef(source=source, name=name, place=place)
 
@@ -364,7 +365,7 @@ class _Finder:
         )
 
     def _everywhere(self) -> Iterator[ScenarioRef]:
-        folders = dict.fromkeys(folder.resolve() for folder in _homes(self.project))
+        folders = dict.fromkeys(Path(os.path.realpath(folder)) for folder in _homes(self.project))
         for folder in folders:
             yield from self._in_folder(folder)
 

@@ -20,8 +20,10 @@ from benchmarks import fuzz
 from benchmarks.fuzz_memories import seal_entries
 from benchmarks.fuzz_runs import call
 from benchmarks.fuzz_wire import answer_of
+from memsim.cli.memory_view import look_into
 from memsim.cli.serve import open_layers
 from memsim.config import load_settings
+from memsim.discovery.catalogue import find_strategies
 from memsim.discovery.project import Project, find_project
 from memsim.discovery.strategy_source import strategies_in
 from memsim.errors import BaselineError, MemsimError, StoreError
@@ -30,7 +32,9 @@ from memsim.memory.compaction.summary import Summary
 from memsim.memory.entry import DamagedRecord, Entry, encode
 from memsim.memory.layers.pages import Workspace
 from memsim.memory.permissions import Where
+from memsim.memory.persistence.memory_file import FILE
 from memsim.memory.stores import each_entry
+from memsim.memory.stores.markdown.store import Markdown
 from memsim.memory.stores.sqlite.rows import unpack
 from memsim.memory.stores.sqlite.store import SQLite
 from memsim.models.live import Call
@@ -121,7 +125,10 @@ def test_what_cannot_be_looked_at_is_refused_at_once(
         "a page of AgenticX": ("memory/2026-01-05.md", Pages.of),
         "PRX's settings": ("config.toml", prx),
         "a page of PRX": ("memory/2026-01-05.md", lambda home: prx(home, "markdown")),
+        "a note": ("memory/2026-01-05.md", lambda home: Workspace(home).note("x", NOW)),
+        "a memory": (FILE, lambda home: look_into(home, wait=0, readonly=True, tell=print)),
         "runs": ("runs/x", list_runs),
+        "strategies": ("strategies", lambda home: find_strategies(Project(root=home, here=home))),
     }
     home = tmp_path / "home"
     for name, (file, read) in readers.items():
@@ -131,6 +138,14 @@ def test_what_cannot_be_looked_at_is_refused_at_once(
                 SPECIAL[what](home / file)
                 assert refusal(partial(read, home)).isprintable()
             shutil.rmtree(home)
+
+
+def test_scenarios_that_are_a_link_to_themselves_are_none(tmp_path: Path) -> None:
+    """They are listed with those of memsim."""
+    (tmp_path / "pyproject.toml").write_text("[tool.memsim]\n", encoding="utf-8")
+    (tmp_path / "scenarios").symlink_to("scenarios")
+
+    call(tmp_path, "list", "scenarios")
 
 
 def prx(home: Path, backend: str = "") -> None:
@@ -180,6 +195,15 @@ def test_a_vector_that_is_a_text_is_damage() -> None:
     """SQLite keeps any value in any column, and Chroma is filled from there."""
     with pytest.raises(DamagedRecord):
         unpack(["x"], 4)  # type: ignore[list-item]
+
+
+def test_a_store_of_markdown_names_its_embedder_in_whole_characters(tmp_path: Path) -> None:
+    """Half of one cannot be encoded."""
+    Markdown(tmp_path, synced=False).close()
+    about = {"schema": 1, "embedded": {"name": "\ud800", "dimension": 4}}
+    (tmp_path / "store.json").write_text(json.dumps(about), encoding="utf-8")
+
+    assert "store.json" in refusal(partial(Markdown, tmp_path, synced=False))
 
 
 def test_a_summary_of_other_sources_than_texts_is_refused() -> None:

@@ -246,7 +246,7 @@ class Workspace:
             raise ValueError("a note is blank")
         wanted = _lines(text)
         names = (_daily(day, number) for number in range(1, DAY_LIMIT + 1))
-        for name in (n for n in names if (self.folder / n).exists()):
+        for name in (n for n in names if os.path.lexists(self.folder / n)):
             lines = _lines((self.read(name) or "").removeprefix("\ufeff"))
             if any(lines[n : n + len(wanted)] == wanted for n in range(len(lines))):
                 return name
@@ -269,7 +269,7 @@ class Workspace:
     def _places(self, day: date) -> list[str]:
         # Earlier ones are full, and stay so: notes of a day keep their order.
         names = [_daily(day, number) for number in range(1, DAY_LIMIT + 1)]
-        there = [n for n, name in enumerate(names) if (self.folder / name).exists()]
+        there = [n for n, name in enumerate(names) if os.path.lexists(self.folder / name)]
         return names[there[-1] if there else 0 :]
 
     def _add(self, name: str, heading: str, note: str) -> bool:

@@ -102,7 +102,9 @@ class MemoryFile:
             except OSError as error:
                 raise unwritable(self.folder, error) from error
             self._held.enter_context(locked(self.folder / "memory", wait))
-        if not self.path.exists():
+        with self._failing():
+            there = self.path.exists()
+        if not there:
             return None
         with self.snapshot() as connection:
             if not has_tables(connection):
@@ -383,7 +385,9 @@ class MemoryFile:
 
     def _check_folder(self) -> None:
         """Refuse what is there and is no memory."""
-        if not self.folder.exists():
+        with self._failing():
+            there = self.folder.exists()
+        if not there:
             if self.readonly:
                 raise StateError(f"{self.folder}: there is no memory")
             return

@@ -6,6 +6,7 @@ whoever has it open is not in the way.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -244,7 +245,7 @@ def find_workspace(path: Path, *, now: Callable[[], datetime], wait: float) -> P
     """
     config = path if path.suffix == ".toml" and is_regular(path) else path / CONFIG
     home = config.parent
-    if (home / _OURS).exists():
+    if os.path.lexists(home / _OURS):
         return None
     try:
         text = read_bytes(config, LocatedError).decode() if is_regular(config) else ""

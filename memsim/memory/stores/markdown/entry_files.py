@@ -213,6 +213,7 @@ class EntryFolder:
         try:
             read = json.loads(read_file(self._about))
             schema, made = read["schema"], read["embedded"]
+            json.dumps(read, ensure_ascii=False).encode()  # half a surrogate pair is no name
             embedded = (
                 None if made is None else EmbedderInfo(str(made["name"]), int(made["dimension"]))
             )
