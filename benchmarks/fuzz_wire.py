@@ -43,7 +43,7 @@ _EXAMPLES: Mapping[str, Any] = {
 }
 
 
-def _turn(n: int) -> CaseTurn:
+def turn_of(n: int) -> CaseTurn:
     heard = said("user", f"My order {n} is A-{7 * n}.", id=f"m{n}", principal="ana")
     return CaseTurn(number=n, who="ana", session="s1", time=heard.time, heard=(heard,), reply=())
 
@@ -52,7 +52,7 @@ def tools(_folder: Path, closing: ExitStack) -> Target:
     """Arguments of every tool of the built-in memories."""
     worlds: list[tuple[World, str, list[ToolSpec]]] = []
     for ref in _WITH_TOOLS:
-        world = world_of(ref, Case(events=tuple(map(_turn, range(1, 4))), budget=400))
+        world = world_of(ref, Case(events=tuple(map(turn_of, range(1, 4))), budget=400))
         closing.callback(world.close)
         world.play(world.case.events)
         if specs := [*world.memory.tools("ana")]:

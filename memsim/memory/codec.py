@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from memsim.errors import StateError
-from memsim.message import Block, Message, Text, ToolResult, ToolUse, utc
+from memsim.message import Block, Message, Role, Text, ToolResult, ToolUse, utc
 
 SavedT = TypeVar("SavedT")
 JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
@@ -111,28 +111,39 @@ def _packed_block(block: Block) -> JSON:
     return {"result": block.id, "text": block.text, "error": block.is_error}
 
 
+_ROLES: dict[str, Role] = {role: role for role in get_args(Role)}
+
+
 def _unpacked(item: dict[str, Any]) -> Message:
     return Message(
-        id=item["id"],
-        role=item["role"],
+        id="" + item["id"],
+        role=_ROLES[item["role"]],
         blocks=tuple(_unpacked_block(b) for b in item["blocks"]),
-        principal=item["principal"],
-        session=item["session"],
-        turn=item["turn"],
+        principal="" + item["principal"],
+        session="" + item["session"],
+        turn=0 + item["turn"],
         time=utc(datetime.fromisoformat(item["time"])),
-        quotes=tuple(item["quotes"]),
-        derived_from=tuple(item["derived_from"]),
-        excerpts=tuple(item["excerpts"]),
-        composed=item["composed"],
+        quotes=tuple("" + text for text in item["quotes"]),
+        derived_from=tuple("" + source for source in item["derived_from"]),
+        excerpts=tuple("" + text for text in item["excerpts"]),
+        composed=_switch(item["composed"]),
     )
 
 
 def _unpacked_block(item: dict[str, Any]) -> Block:
     if "call" in item:
-        return ToolUse(id=item["call"], name=item["name"], arguments=item["arguments"])
+        texts = "" + item["call"], "" + item["name"], "" + item["arguments"]
+        return ToolUse(id=texts[0], name=texts[1], arguments=texts[2])
     if "result" in item:
-        return ToolResult(id=item["result"], text=item["text"], is_error=item["error"])
-    return Text(item["text"])
+        failed = _switch(item["error"])
+        return ToolResult(id="" + item["result"], text="" + item["text"], is_error=failed)
+    return Text("" + item["text"])
+
+
+def _switch(value: Any) -> bool:  # noqa: ANN401 - what was read from a file may be anything
+    if not isinstance(value, bool):
+        raise TypeError("a switch is on or off")
+    return value
 
 
 # JSON values as the same bytes wherever they are written, so that states can be compared.

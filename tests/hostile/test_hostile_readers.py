@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import random
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -13,13 +14,14 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from benchmarks import fuzz
 from benchmarks.fuzz_memories import seal_entries
 from benchmarks.fuzz_runs import call
-from benchmarks.fuzz_wire import answer_of
+from benchmarks.fuzz_wire import answer_of, turn_of
 from memsim.cli.memory_view import look_into
 from memsim.cli.serve import open_layers
 from memsim.config import load_settings
@@ -28,6 +30,7 @@ from memsim.discovery.project import Project, find_project
 from memsim.discovery.strategy_source import strategies_in
 from memsim.errors import BaselineError, MemsimError, StoreError
 from memsim.json_input import parse_json
+from memsim.memory.codec import pack, unpack
 from memsim.memory.compaction.summary import Summary
 from memsim.memory.entry import DamagedRecord, Entry, encode
 from memsim.memory.layers.pages import Workspace
@@ -35,8 +38,9 @@ from memsim.memory.permissions import Where
 from memsim.memory.persistence.memory_file import FILE
 from memsim.memory.stores import each_entry
 from memsim.memory.stores.markdown.store import Markdown
-from memsim.memory.stores.sqlite.rows import unpack
+from memsim.memory.stores.sqlite import rows
 from memsim.memory.stores.sqlite.store import SQLite
+from memsim.message import Message, Text, ToolResult, ToolUse
 from memsim.models.live import Call
 from memsim.models.live.cost_limit import Price
 from memsim.models.live.litellm_client import LiteLLM
@@ -62,6 +66,15 @@ def refusal(read: Callable[[], object]) -> str:
     except MemsimError as error:
         return str(error)
     return ""
+
+
+def reading(read: Callable[[], object]) -> fuzz.Target:
+    """A target of the fuzzer that always reads the same."""
+
+    def target(_: random.Random) -> None:
+        read()
+
+    return target
 
 
 def test_json_of_many_values_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
@@ -169,7 +182,7 @@ def test_a_page_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
 def test_a_megabyte_of_blanks_is_looked_through_at_once() -> None:
     """Whether a file means to be a scenario is asked of every file of a folder."""
     for blanks in (b" " * 2**20, b"\t{" + b" " * 2**20):
-        assert fuzz.one(lambda _, data=blanks: has_memsim_key(data), "7") == ("loaded", "")
+        assert fuzz.one(reading(partial(has_memsim_key, blanks)), "7") == ("loaded", "")
         assert has_memsim_key(blanks + b"memsim: 1")
 
 
@@ -194,7 +207,39 @@ def test_entries_out_of_order_end(tmp_path: Path) -> None:
 def test_a_vector_that_is_a_text_is_damage() -> None:
     """SQLite keeps any value in any column, and Chroma is filled from there."""
     with pytest.raises(DamagedRecord):
-        unpack(["x"], 4)  # type: ignore[list-item]
+        rows.unpack(["x"], 4)  # type: ignore[list-item]
+
+
+def test_a_saved_message_of_other_types_is_refused() -> None:
+    """It would fail at the next question."""
+    call_of = ToolUse(id="c1", name="get", arguments="{}")
+    blocks = (Text("x"), call_of, ToolResult(id="c1", text="y"))
+    [saved] = pack([Message(id="m1", role="user", blocks=blocks, quotes=("q",))])
+    assert isinstance(saved, dict)
+    assert unpack([saved])
+    for name in saved.keys() - {"blocks", "time"}:
+        for wrong in ([["m1"]], {"": None}, "narrator"):
+            if not isinstance(wrong, str) or name in {"role", "turn", "composed"}:
+                assert refusal(partial(unpack, [{**saved, name: wrong}])), name
+    found: Any = saved["blocks"]
+    for place, block in enumerate(found):
+        for name in block:
+            wrong_blocks = [*found[:place], {**block, name: {"": None}}, *found[place + 1 :]]
+            assert refusal(partial(unpack, [{**saved, "blocks": wrong_blocks}])), name
+
+
+def test_a_saved_row_of_prx_that_cannot_be_shown_is_refused() -> None:
+    """It would fail when somebody asks for it."""
+    world = world_of("prx", Case(events=(turn_of(1),), budget=100))
+    world.play(world.case.events)
+    whole = json.loads(world.saved())
+    [row, *_] = whole["service"]["brain"]["memories"]
+    world.memory.load(whole)
+    for place in [n for n, value in enumerate(row) if value == '["m1"]' or n in {2, 3, 4}]:
+        kept, row[place] = row[place], ["x"] if place < 5 else "{"
+        assert refusal(partial(world.memory.load, whole)), place
+        row[place] = kept
+    world.close()
 
 
 def test_a_store_of_markdown_names_its_embedder_in_whole_characters(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -284,6 +284,15 @@ def saved_rows(connection: sqlite3.Connection, table: str) -> list[JSON]:
     return [[*map(_written, row)] for row in connection.execute(query)]
 
 
+def _check_row(values: Mapping[str, Any]) -> None:
+    """Refuse a row that cannot be shown. Raises TypeError or ValueError."""
+    texts = [*json.loads(values["sources"]), *(values[n] for n in ("key", "content", "category"))]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("a column is no text")
+    for name in ("created_at", "updated_at"):
+        datetime.fromisoformat(values[name])
+
+
 def _load(connection: sqlite3.Connection, table: str, rows: object) -> None:
     names = ("rowid", *_names(connection, table))
     if not isinstance(rows, list):
@@ -292,6 +301,8 @@ def _load(connection: sqlite3.Connection, table: str, rows: object) -> None:
     length = None
     for row in rows:
         values = dict(zip(names, row, strict=True))
+        if table == "memories":
+            _check_row(values)
         if table == CACHE:
             values["embedding"] = vector = b64decode(values["embedding"], validate=True)
             length = length or len(vector)
