@@ -121,6 +121,12 @@ def is_english(text: str) -> bool:
     return 3 * sum(word in STOP for word in spoken) > len(said)
 
 
+def has_english_word(text: str) -> bool:
+    """Whether a text has a word that English alone has."""
+    spoken = map(str.lower, _LATIN_WORD.findall(text[:READ]))
+    return not _ENGLISH.isdisjoint(spoken)
+
+
 def has_foreign_word(words: Iterable[str]) -> bool:
     """Whether one of some folded words is of another language for certain."""
     return not _FOREIGN.isdisjoint(words)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from memsim.language.word_forms import is_english
+from memsim.language.word_forms import has_english_word
 from memsim.scoring.answer_text import AnswerWords, fold
 from memsim.scoring.native_polarity import (
     abstains_natively,
@@ -94,7 +94,7 @@ def abstains(answer: str) -> bool:
     it is Oslo.` does not. Only the beginning of a very long answer is read.
     """
     read = answer[:_READ]
-    return _abstains(read) or (not is_english(read) and abstains_natively(read))
+    return _abstains(read) or (not has_english_word(read) and abstains_natively(read))
 
 
 def _abstains(answer: str) -> bool:

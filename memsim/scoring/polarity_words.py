@@ -45,6 +45,9 @@ DENYING_BACK: Final = (
     "|نیست*|نبود|نمی*|نخواهد|ندارد|نمیشود|አይደለም|የለም|አይሆንም"
     "|ではない|ではなく|じゃない|じゃなく|ではありません|ではなかった|じゃありません|ません"
     "|မဟုတ်|မရှိ"
+    # Said to be wrong
+    "|falsch|verkehrt|faux|inexact|falso|errado|sbagliato|fout|onjuist|felaktigt|forkert|błędne"
+    "|špatně|неверно|неправильно|невірно|λάθος|yanlış*|väärin|خطأ|שגוי|गलत|틀렸*|틀립*|错了|錯了|間違い"
 )
 """They deny what stands before them in the clause."""
 
@@ -56,7 +59,7 @@ DENYING_NOTHING: Final = (
     "|ليس فقط|لا شك|لا ريب|לא רק|אין ספק|نه تنها|bukan hanya|tidak hanya|khong chi|hindi lang"
     "|no cabe duda|no hay duda|kein* zweifel|aucun doute|nao ha duvida|bez wątpienia"
     "|밖에 없*|*밖에 없*|틀림 없*|의심* 없*|सिर्फ नहीं|केवल नहीं"
-    "|不仅|不但|不只|不過|不过|没有变|没有改变|すみません|かもしれません|違いありません"
+    "|間違いなく|間違いあり|不仅|不但|不只|不過|不过|没有变|没有改变|すみません|かもしれません|違いありません"
     "|しかありません|なければなりません"
     "|ไม่ใช่แค่|ไม่ใช่เพียง"
 )
@@ -89,6 +92,7 @@ CORRECT: Final = (
     "|już|pravda|správně|верно|правда|правильно|больше|вірно|так|oikein|enää|igaz|helyes|már"
     "|σωστό"
     "|πια|صحيح|صحيحا|נכון|benar|lagi|đúng|नु|hier|aqui|ici|qui|ya|plus|più|mais|adevarat|corect"
+    "|ole|jest|az|είναι|det|to|oso|nó|vậy"
 )
 """Words after a denial with which it is of what stands before: `Berlin ist nicht richtig`."""
 
@@ -373,6 +377,13 @@ UNKNOWN: Final = (
     "|无法判断|無法判斷|说不准|说不好|不好说|无可奉告|判断できません|判明していません"
     "|書かれていません|話していません|話題に出ていません|特定できません|伺っていません"
     "|知らされていません|ไม่มีการพูดถึง|ไม่ได้ถูกกล่าว|ไม่ได้ให้ข้อมูล|ไม่มีระบุ|ไม่มีการบอก|ไม่มีใครบอก"
+    # Nobody told it
+    "|souviens plus|no tengo constancia|no ... contado/dijiste/comentado"
+    "|não ... conhecimento/contou"
+    "|inte ... berättat/berättade|nie mówiłeś/mówiłaś/mówił/mówili mi|не казали|не ... повідомили"
+    "|לא סיפר*|没有这方面|没有这个信息|沒有這方面|말씀해 주신 적* 없*|들은 적* 없*|알려 주* 않*"
+    "|belum/tidak memberi tahu|belum ... cerita*|et/ei ... kertonut|δεν ... είπες/είπατε/ανέφερες"
+    "|বলেননি|نگفت*"
 )
 """Phrases that say that one does not know, or was not told."""
 

@@ -24,6 +24,11 @@ Das weiß ich leider nicht.
 Dazu liegen mir keine Informationen vor.
 Das wurde im Gespräch nicht erwähnt.
 Keine Ahnung.
+Leider kann ich das nicht sagen.
+Darüber habe ich keine Angaben.
+Im Gespräch ist davon keine Rede.
+Das kann ich dir leider nicht beantworten.
+Mir ist nichts darüber bekannt.
 """,
         """\
 Das Treffen findet nicht in Berlin statt.
@@ -43,6 +48,11 @@ Je ne sais pas.
 Cela n'a pas été mentionné.
 Je n'ai aucune information à ce sujet.
 Aucune idée.
+Je l'ignore.
+Cette information ne figure pas dans la conversation.
+Je n'en ai aucune idée.
+Désolé, je ne m'en souviens plus.
+On ne me l'a pas dit.
 """,
         """\
 La réunion n'a pas lieu à Lyon.
@@ -62,6 +72,11 @@ No lo sé.
 No tengo esa información.
 Eso no se mencionó en la conversación.
 Ni idea.
+No dispongo de ese dato.
+No lo recuerdo.
+En ningún momento se dijo.
+Lo siento, no tengo constancia de ello.
+No me lo has dicho.
 """,
         """\
 La reunión no es en Sevilla.
@@ -81,6 +96,11 @@ Não sei.
 Isso não foi mencionado.
 Não tenho essa informação.
 Não faço ideia.
+Infelizmente não sei dizer.
+A conversa não diz isso.
+Não me lembro.
+Lamento, mas não tenho conhecimento disso.
+Você não me contou.
 """,
         """\
 A reunião não é em Braga.
@@ -114,6 +134,11 @@ Non lo so.
 Non è stato menzionato.
 Non ho informazioni al riguardo.
 Nessuna idea.
+Non saprei.
+Non mi risulta.
+La conversazione non lo dice.
+Mi dispiace, non ne ho idea.
+Non me l'hai detto.
 """,
         """\
 La riunione non si tiene a Roma.
@@ -132,6 +157,11 @@ Dat weet ik niet.
 Daar is geen informatie over.
 Dat is niet genoemd in het gesprek.
 Geen idee.
+Ik zou het niet weten.
+Dat staat niet in het gesprek.
+Ik kan het niet vinden.
+Sorry, dat herinner ik me niet.
+Je hebt het me niet verteld.
 """,
         """\
 De vergadering is niet in Breda.
@@ -151,6 +181,11 @@ Det vet jag inte.
 Det nämndes inte i samtalet.
 Jag har ingen information om det.
 Ingen aning.
+Jag är inte säker.
+Det framgår inte.
+Jag kan inte svara på det.
+Tyvärr minns jag inte det.
+Det har du inte berättat.
 """,
         """\
 Mötet hålls inte i Malmö.
@@ -169,6 +204,8 @@ Mötet hålls i Malmö.
 Det ved jeg ikke.
 Det blev ikke nævnt.
 Jeg har ingen oplysninger om det.
+Det er jeg ikke sikker på.
+Samtalen siger intet om det.
 """,
         """\
 Mødet holdes ikke i Odense.
@@ -201,6 +238,11 @@ Nie wiem.
 Nie wspomniano o tym.
 Nie mam takich informacji.
 Nie mam pojęcia.
+Nie jestem pewien.
+Nie ma o tym mowy w rozmowie.
+Trudno powiedzieć, nie pamiętam.
+Przykro mi, nie pamiętam tego.
+Nie mówiłeś mi o tym.
 """,
         """\
 Spotkanie nie odbędzie się w Krakowie.
@@ -220,6 +262,11 @@ Nevím.
 To nebylo zmíněno.
 Nemám o tom žádné informace.
 Netuším.
+To bohužel nevím.
+V rozhovoru se o tom nemluvilo.
+Nepamatuji si to.
+Omlouvám se, to nevím.
+To jsi mi neřekl.
 """,
         """\
 Schůzka se nekoná v Brně.
@@ -269,6 +316,11 @@ Sastanak je u Splitu.
 Об этом не упоминалось.
 У меня нет такой информации.
 Понятия не имею.
+К сожалению, я этого не знаю.
+В разговоре об этом не говорится.
+Мне это неизвестно.
+Извините, не могу сказать.
+Вы мне этого не говорили.
 """,
         """\
 Встреча пройдёт не в Казани.
@@ -288,6 +340,11 @@ Sastanak je u Splitu.
 Про це не згадувалося.
 У мене немає такої інформації.
 Не маю уявлення.
+На жаль, мені це невідомо.
+У розмові про це не йдеться.
+Не пам'ятаю.
+Вибачте, я не можу відповісти.
+Ви мені цього не казали.
 """,
         """\
 Зустріч відбудеться не в Харкові.
@@ -321,6 +378,11 @@ Sastanak je u Splitu.
 لم يُذكر ذلك في المحادثة.
 ليس لدي معلومات عن ذلك.
 لا توجد معلومات.
+للأسف لا أعلم.
+لم تتم الإشارة إلى ذلك.
+هذا غير معروف.
+عذرا، ليست لدي أي معلومات.
+لم تخبرني بذلك.
 """,
         """\
 الاجتماع ليس في بيروت.
@@ -340,6 +402,11 @@ Sastanak je u Splitu.
 זה לא הוזכר בשיחה.
 אין לי מידע על כך.
 אין לי מושג.
+לצערי איני יודע.
+המידע לא קיים בשיחה.
+לא נאמר לי.
+סליחה, אני לא זוכר.
+לא סיפרת לי.
 """,
         """\
 הפגישה לא תתקיים בחיפה.
@@ -357,6 +424,8 @@ Sastanak je u Splitu.
 نمی‌دانم.
 در گفتگو ذکر نشده است.
 اطلاعاتی در این باره ندارم.
+متأسفانه نمی‌دانم.
+مشخص نیست.
 """,
         """\
 جلسه در شیراز نیست.
@@ -374,6 +443,11 @@ Sastanak je u Splitu.
 इसका उल्लेख नहीं किया गया।
 मेरे पास यह जानकारी नहीं है।
 मुझे याद नहीं।
+माफ़ कीजिए, मैं नहीं जानता।
+बातचीत में यह नहीं बताया गया।
+कोई जानकारी उपलब्ध नहीं है।
+क्षमा करें, मुझे इसकी जानकारी नहीं है।
+आपने मुझे नहीं बताया।
 """,
         """\
 बैठक मुंबई में नहीं होगी।
@@ -391,6 +465,8 @@ Sastanak je u Splitu.
 আমি জানি না।
 এটি উল্লেখ করা হয়নি।
 আমার কাছে এই তথ্য নেই।
+দুঃখিত, আমার জানা নেই।
+এ বিষয়ে কিছু বলা হয়নি।
 """,
         """\
 সভাটি খুলনায় হবে না।
@@ -407,6 +483,7 @@ Sastanak je u Splitu.
 எனக்குத் தெரியாது.
 அது குறிப்பிடப்படவில்லை.
 என்னிடம் அந்தத் தகவல் இல்லை.
+மன்னிக்கவும், எனக்குத் தெரியவில்லை.
 """,
         """\
 கூட்டம் மதுரையில் இல்லை.
@@ -437,6 +514,11 @@ Sastanak je u Splitu.
 没有相关信息。
 我不确定。
 无法从记录中得知。
+抱歉，我不清楚。
+对话里没有说明。
+记录中并未提及。
+很抱歉，我没有这方面的信息。
+你没有告诉过我。
 """,
         """\
 会议不在北京举行。
@@ -457,6 +539,11 @@ Sastanak je u Splitu.
 会話では言及されていません。
 その情報はありません。
 知りません。
+すみません、覚えていません。
+会話からは分かりません。
+特に述べられていません。
+申し訳ありませんが、存じません。
+まだ聞いていません。
 """,
         """\
 会議は京都ではありません。
@@ -477,6 +564,11 @@ Sastanak je u Splitu.
 대화에서 언급되지 않았습니다.
 그 정보는 없습니다.
 잘 모르겠어요.
+죄송하지만 알 수 없습니다.
+대화에 그런 내용이 없습니다.
+기억나지 않아요.
+죄송해요, 잘 모르겠네요.
+말씀해 주신 적이 없습니다.
 """,
         """\
 회의는 부산에서 열리지 않습니다.
@@ -496,6 +588,11 @@ Sastanak je u Splitu.
 ไม่มีข้อมูล
 ไม่ได้กล่าวถึงในการสนทนา
 ฉันไม่รู้ครับ
+ขอโทษ ฉันไม่แน่ใจ
+ไม่มีการพูดถึงเรื่องนี้
+ไม่ทราบครับ
+ขออภัย ฉันไม่มีข้อมูลนั้น
+คุณไม่ได้บอกฉัน
 """,
         """\
 การประชุมไม่ได้จัดที่เชียงใหม่
@@ -511,6 +608,11 @@ Sastanak je u Splitu.
 Tôi không biết.
 Điều này không được đề cập.
 Tôi không có thông tin đó.
+Rất tiếc, tôi không rõ.
+Cuộc trò chuyện không nhắc đến điều đó.
+Tôi không nhớ.
+Xin lỗi, tôi không có thông tin về việc này.
+Bạn chưa nói với tôi.
 """,
         """\
 Cuộc họp không diễn ra ở Huế.
@@ -528,6 +630,11 @@ Saya tidak tahu.
 Hal itu tidak disebutkan.
 Tidak ada informasi tentang itu.
 Entahlah.
+Maaf, saya kurang tahu.
+Percakapan tidak menyebutkannya.
+Saya tidak ingat.
+Maaf, saya tidak punya informasi itu.
+Kamu belum memberi tahu saya.
 """,
         """\
 Rapatnya bukan di Medan.
@@ -546,6 +653,11 @@ En tiedä.
 Sitä ei mainittu keskustelussa.
 Minulla ei ole siitä tietoa.
 Ei aavistustakaan.
+Valitettavasti en tiedä sitä.
+Keskustelussa ei puhuta siitä.
+En muista.
+Anteeksi, en osaa sanoa.
+Et ole kertonut sitä.
 """,
         """\
 Kokous ei ole Turussa.
@@ -580,6 +692,11 @@ Nem tudom.
 Ez nem hangzott el.
 Nincs erről információm.
 Fogalmam sincs.
+Sajnos ezt nem tudom.
+A beszélgetésben erről nincs szó.
+Nem emlékszem.
+Sajnálom, nincs erről információm.
+Ezt nem mondtad.
 """,
         """\
 A találkozó nem Szegeden lesz.
@@ -598,6 +715,11 @@ A találkozó Szegeden lesz.
 Αυτό δεν αναφέρθηκε.
 Δεν έχω αυτή την πληροφορία.
 Δεν γνωρίζω.
+Δυστυχώς δεν το γνωρίζω.
+Δεν αναφέρεται πουθενά.
+Δεν θυμάμαι.
+Λυπάμαι, δεν έχω ιδέα.
+Δεν μου το είπες.
 """,
         """\
 Η συνάντηση δεν γίνεται στην Πάτρα.
@@ -616,6 +738,11 @@ Bilmiyorum.
 Bu konuşmada belirtilmemiş.
 Bu konuda bilgim yok.
 Hiçbir fikrim yok.
+Maalesef bilmiyorum.
+Konuşmada bundan söz edilmiyor.
+Emin değilim.
+Üzgünüm, hatırlamıyorum.
+Bunu bana söylemedin.
 """,
         """\
 Toplantı İzmir'de değil.
@@ -634,6 +761,8 @@ Toplantı İzmir'de yapılacak.
 Nu știu.
 Nu a fost menționat.
 Nu am această informație.
+Îmi pare rău, nu știu.
+Conversația nu menționează asta.
 """,
         """\
 Întâlnirea nu are loc la Sibiu.
