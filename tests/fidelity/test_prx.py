@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from memsim.cli.program import program
 from memsim.clock import Clock
 from memsim.discovery.loader import prepare
-from memsim.errors import ModelError, RefError, StoreError
+from memsim.errors import ModelError, RefError, StateError, StoreError
 from memsim.memory.options import MemoryOptions
 from memsim.memory.persistence.open_memory import open_memory
 from memsim.memory.places import addresses
@@ -39,6 +39,9 @@ from memsim.systems.prx.settings import PrxSettings, defaults, read_settings
 from memsim.systems.prx.storage import StoreMirror, export_snapshot, hydrate, should_hydrate
 from memsim.systems.prx.tools import DOCUMENTED, NAMES, tool_specs
 from memsim.systems.prx.workspace_view import entries_of
+from memsim.testing import Case
+from memsim.testing.subjects import subject_of
+from memsim.testing.worlds import World
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
 from tests.memory.stores import servers
 
@@ -1365,3 +1368,17 @@ def test_an_index_of_words_is_made_once_for_each_condition(
     indexes.close()
 
     assert len(made) == 1
+
+
+@pytest.mark.parametrize("embedder", [None, 7, "absent"])
+def test_a_state_that_names_no_embedder_is_refused(embedder: object) -> None:
+    """Repaired, PRX saves the name, so that a state without one is damaged."""
+    world = World(subject_of("prx:fixed=true"), Case())
+    state: Any = world.memory.save()
+    state["service"]["embedder"] = embedder
+    if embedder == "absent":
+        del state["service"]["embedder"]
+
+    with pytest.raises(StateError):
+        world.memory.load(state)
+    world.close()

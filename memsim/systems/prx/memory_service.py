@@ -280,7 +280,8 @@ class PrxService:
         """Whether a saved state names another embedder, so that its vectors are made anew."""
         if not self._fixed:
             return False
-        return bool(part(part(saved, "service"), "embedder") != self.brain.meanings.embedder)
+        named = part(part(saved, "service"), "embedder")
+        return isinstance(named, str) and named != self.brain.meanings.embedder
 
     def _tools(self, principal: str, session: str, sources: tuple[str, ...]) -> PrxTools:
         if not self._real:
