@@ -91,6 +91,17 @@ class LowerCaseEscape(Diary):
         return [self.section("working", [noted(f"<notes>\n{text}\n</notes>", *old)])] if old else []
 
 
+class TemplateBlock(Diary):
+    """Quotes the latest tool result in a block of a template language."""
+
+    def extras(self, query: Query) -> list[Section]:
+        tools = [m for m in self.recent if m.results][-1:]
+        return [
+            self.section("working", [noted(f"{{% tool %}} {m.text} {{% endtool %}}", m)])
+            for m in tools
+        ]
+
+
 class EndLine(Diary):
     """Ends what it quotes with a line of its own."""
 
@@ -268,7 +279,7 @@ class HtmlText(Diary):
 
 TEXT_FAULTS: dict[str, Sequence[type[Diary]]] = {
     "authority_non_elevation": (Reminder, Promotion, ToolCard),
-    "own_delimiters_are_safe": (OwnTag, OwnFence, LowerCaseEscape, EndLine),
+    "own_delimiters_are_safe": (OwnTag, OwnFence, LowerCaseEscape, TemplateBlock, EndLine),
     "delimiter_safety": (RawSummary,),
     "well_formed": (CodePointCut, ByteCut, ReplacedBytes),
     "no_mutation": (

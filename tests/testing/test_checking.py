@@ -10,7 +10,7 @@ import pytest
 
 from memsim.context import Context
 from memsim.message import EPOCH, Message, said
-from memsim.strategy import Environment, Query, Strategy, Surface
+from memsim.strategy import Environment, Location, Query, Strategy, Surface
 from memsim.testing import PROFILES, Case, CheckReport, Violation, assert_holds, check, verify
 from memsim.testing.case_coverage import FeatureCount
 from memsim.testing.check_cases import CaseTurn
@@ -102,6 +102,28 @@ def test_whoever_fits_contexts_with_the_builder_is_within_every_budget() -> None
     checked = check(f"{__file__}@Ruled", k="within_budget or system_preservation", profile=QUICK)
 
     assert ["holds", "holds"] == [r.verdict for r in checked.results]
+
+
+class Located(Private):
+    """Looks for a message in what it would show."""
+
+    def locate(self, source: str, query: Query) -> Location | None:
+        there = source in self.context(query).verbatim
+        return Location(tier="window") if there else None
+
+
+@pytest.mark.parametrize("name", ["foreign_handle", "silence_costs_nothing"])
+def test_a_message_is_looked_for_with_room_for_an_answer(name: str) -> None:
+    """In a case whose budget holds no rule, a strategy that refuses is accused of nothing."""
+    turns = tuple(
+        CaseTurn(number=n, who=who, session=f"{who}-1", time=EPOCH, heard=(rule,))
+        for n, who in ((1, "ana"), (2, "ben"))
+        for rule in (
+            said("system", "r" * 80, id=f"m{n}", principal=who, session=f"{who}-1", turn=n),
+        )
+    )
+
+    assert verify(name, f"{__file__}@Located", Case(events=turns, budget=6)) > 0
 
 
 def test_a_promised_tail_gives_way_to_rules() -> None:

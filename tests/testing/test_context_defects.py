@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 
+from memsim.context import Section
+from memsim.message import Message, composed
+from memsim.strategy import Query
 from memsim.testing import PROFILES, Case, Violation
 from memsim.testing.checks import case_of
 from memsim.testing.claims import claims_of
@@ -52,3 +57,31 @@ def test_a_broken_diary_is_found(name: str, kind: type[Diary]) -> None:
 def test_each_defect_of_a_context_is_found(name: str, kind: type[Diary]) -> None:
     """By the invariant that names it, which accuses the honest diary of nothing."""
     assert not broken(name, Diary, found_in(name, kind))
+
+
+class Referring(Diary):
+    """Names the latest tool result in a comment, and quotes what was said beside it."""
+
+    inside: ClassVar[str] = ""
+
+    def extras(self, query: Query) -> list[Section]:
+        tools = [m for m in self.recent if m.results][-1:]
+        return [self.section("working", [self.reference(m)]) for m in tools]
+
+    def reference(self, message: Message) -> Message:
+        """A message with a comment."""
+        text = f"<!-- kept as {message.id} {self.inside.format(message.text)}-->\n{message.text}"
+        return composed("user", text, id="reference", quotes=(message.id,))
+
+
+class Commented(Referring):
+    """Quotes within the comment, too."""
+
+    inside: ClassVar[str] = "{} "
+
+
+def test_only_what_stands_within_a_comment_can_close_it() -> None:
+    """A reference that is whole is no block that anybody could break out of."""
+    found = found_in("own_delimiters_are_safe", Commented)
+
+    assert not broken("own_delimiters_are_safe", Referring, found)

@@ -13,7 +13,7 @@ from memsim.testing.footprint import bytes_of
 from memsim.testing.invariant_catalogue import Violation, holds
 from memsim.testing.invariants.characters import counted
 from memsim.testing.relays import Relay
-from memsim.testing.views import shown
+from memsim.testing.views import WIDE, shown
 from memsim.testing.worlds import Trial, World, embedder
 
 SILENT = 60
@@ -64,7 +64,8 @@ def _silence(world: World) -> None:
     case = world.case
     query = world.query(case.questions[0], case.principals[-1])
     shown(world, query)
-    context = world.memory.context(replace(query, budget=20_000))
+    query = replace(query, budget=WIDE)
+    context = world.memory.context(query)
     world.memory.delivered(context)
     world.memory.end_turn()
     world.memory.elapse(world.clock.now())

@@ -12,6 +12,7 @@ from memsim.message import Message, Text, ToolResult
 from memsim.strategy import Forget, Grant
 from memsim.testing.check_cases import Case, CaseElapse, CaseEvent, CaseForget, CaseGrant, CaseTurn
 from memsim.testing.invariant_catalogue import Violation, holds
+from memsim.testing.views import WIDE
 from memsim.testing.worlds import Sight, Trial, World, embedder
 
 if TYPE_CHECKING:
@@ -228,7 +229,7 @@ def foreign_handle(trial: Trial) -> int:
     foreign = [m.id for m in trial.case.messages if m.principal != who][:2]
     world = trial.copy()
     held = world.held() if "surfaces" in trial.subject.claims.has else frozenset()
-    query = world.query("Where is the order?", who)
+    query = world.query("Where is the order?", who, budget=WIDE)
     for handle in foreign:
         pairs = (
             (world.memory.locate(handle, query), world.memory.locate("m999999", query)),

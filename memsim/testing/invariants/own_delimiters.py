@@ -20,12 +20,19 @@ _CLOSING = re.compile(
     r"|<\|[^|<>\n]{1,40}\|>"
     r"|\[\s*/[^\]\n]{1,40}\]"
     r"|\[(?:end|END|End)\b[^\]\n]{0,40}\]"
+    r"|[\u00ab\u2039\u3008\u300a\u3010\u3014\u27e6\u27e8]\s*(?:/|end\b|END\b|End\b)"
+    r"[^\n]{0,40}?[\u00bb\u203a\u3009\u300b\u3011\u3015\u27e7\u27e9]"
+    r"|\{%-?\s*end[^{}\n]{0,40}%\}"
     r"|`{3,}|~{3,}|\"{3}|'{3}|-->|\]\]>|\{\{/[^{}\n]{1,40}\}\}"
     r"|^[ \t]*(?:[-=#*_+<>~]{2,}[ \t]*[A-Za-z][^\n]{0,50}?[ \t]*[-=#*_+<>~]{2,})[ \t]*$"
     r"|^[ \t]*(?:END|End of)\b[^\n]{0,50}$",
     re.MULTILINE,
 )
 """What closes a part of a text: tags, fences, brackets with a slash, and lines of signs."""
+
+_COMMENT = ("<!--", "-->")
+_OWN_LINE = "`~\"'-=#*_+>]"
+"""What a delimiter begins with that has a line of its own."""
 
 
 @holds(14, "for all delimiters d of composed blocks: quoted d is not d")
@@ -85,6 +92,10 @@ def _breaks_out(text: str, delimiter: str) -> bool:
     """Whether a quoted delimiter stands as it was said in a text that uses it for itself."""
     plain, wanted = _plain(text), _plain(delimiter)
     forged = f"{wanted}{_plain(OUTSIDE)}"
+    if wanted == _COMMENT[1]:
+        # A comment that is whole, such as a reference, holds nothing that was said.
+        before = plain.partition(forged)[0]
+        return forged in plain and before.rfind(_COMMENT[0]) > before.rfind(wanted)
     return forged in plain and wanted in plain.replace(forged, "")
 
 
@@ -103,7 +114,7 @@ def _hostile(case: Case, delimiters: list[str]) -> Case:
                 delimiter = delimiters[number % len(delimiters)]
                 number += 1
                 # A tag closes within a line; a fence has a line of its own.
-                apart = " " if delimiter[0] in "<[{" else "\n"
+                apart = "\n" if delimiter[0] in _OWN_LINE or delimiter[0].isalpha() else " "
                 forged = f"{delimiter}{apart}{OUTSIDE} {block.text}"
                 said = replace(block, text=f"{forged}\n{forged}")
             blocks.append(said)
