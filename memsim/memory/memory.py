@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import uuid4
 
 from memsim.context import Context
 from memsim.errors import Attempts, ModelError, StoreError
@@ -28,7 +29,7 @@ from memsim.memory.permissions import ReadGrant, Where, require_principal
 from memsim.memory.state import MADE
 from memsim.memory.tools import MemoryTools
 from memsim.memory.vault import SearchHit
-from memsim.message import Message
+from memsim.message import Message, Role, said
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,39 @@ class Memory:
             with suppress(StoreError, ModelError):  # `end_turn` raises it again
                 self._follow([message.principal])
 
+    def add(
+        self,
+        text: str,
+        *,
+        user: str,
+        role: Role = "user",
+        session: str = "",
+        id: str = "",  # noqa: A002 - the name of the field
+    ) -> str:
+        """Take in a message of a user's conversation, and record it at once as a turn of its own.
+
+        It is `observe` and `end_turn` with an id and a time that are made for you. Without a
+        session, the message belongs to a conversation that the user shares with nobody. `user` is
+        the principal; never let a user or a model choose it. Returns the id, for `forget`.
+
+        Raises:
+            AccessError: as `observe`.
+            ValueError: as `observe`.
+            StoreError: as `observe` and `end_turn`.
+            ModelError: as `end_turn`.
+        """
+        made = said(
+            role,
+            text,
+            id=id or f"message-{uuid4().hex}",
+            principal=require_principal(user),
+            session=session or f"own:{user}",
+            time=self.now(),
+        )
+        self.observe(made)
+        self.end_turn(user)
+        return made.id
+
     def end_turn(self, principal: str | None = None) -> None:
         """Record the messages since the last call, extract facts, compact, and index pages.
 
@@ -170,24 +204,33 @@ class Memory:
     # -- entries and tools
 
     def search(
-        self, text: str, *, principal: str, category: str | None = None, k: int = 20
+        self,
+        text: str,
+        *,
+        principal: str = "",
+        user: str = "",
+        category: str | None = None,
+        k: int = 20,
     ) -> list[SearchHit]:
         """Find the entries that match a text, best first, among those that a principal may see.
 
-        The principal's own pages are indexed first where they have changed. Entries of any
-        `category` are found where it is None.
+        `user` is another name of `principal`, as `add` has it. The principal's own pages are
+        indexed first where they have changed. Entries of any `category` are found where it is None.
 
         Raises:
             AccessError: there is no principal.
-            ValueError: `k` is less than 1.
+            ValueError: `k` is less than 1, or `user` and `principal` are two.
             StoreError: the store failed, or a page cannot be read.
             ModelError: the embedder failed.
         """
         if k < 1:
             raise ValueError(f"k is {k}: at least 1")
-        self._follow([require_principal(principal)])
+        if user and principal and user != principal:
+            raise ValueError(f"user is {user!r} and principal is {principal!r}: give one of them")
+        reader = require_principal(principal or user)
+        self._follow([reader])
         categories = () if category is None else (category,)
-        where = self.vault.where(principal, layers=SEARCHED, categories=categories)
+        where = self.vault.where(reader, layers=SEARCHED, categories=categories)
         return self._recaller.entries(text, where, self.now(), k)
 
     def entries(self, principal: str | None) -> Iterator[Entry]:

@@ -30,6 +30,11 @@ class SearchHit:
     entry: Entry
     score: float
 
+    @property
+    def text(self) -> str:
+        """The text of the entry."""
+        return self.entry.text
+
 
 class Vault:
     """A store with its embedder and its permissions.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,15 @@ from memsim.message import TokenCounter, load_tokenizer
 from memsim.models import Embedder, Model
 
 
+def machine_time() -> datetime:
+    """The present by the clock of this machine; a replay has its own clock instead."""
+    return datetime.now(UTC)
+
+
 def open_memory(
     folder: Path | str,
     *,
-    now: Callable[[], datetime],
+    now: Callable[[], datetime] = machine_time,
     model: Model | None = None,
     embedder: Embedder | str | None = None,
     tokenizer: str | None = None,
@@ -43,7 +48,7 @@ def open_memory(
 
     Args:
         folder: where it is. One process has it open at a time, and any number read it.
-        now: the present; the memory has no clock of its own.
+        now: the present, by the clock of this machine unless told otherwise.
         model: extracts facts and summarises; the offline model unless told otherwise.
         embedder: it, or its ref; loaded on first use. That which it was saved with, unless told
             otherwise: `wordllama` for a new one. With another one, entries are embedded anew.
