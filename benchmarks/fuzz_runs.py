@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from unittest import mock
 
 from memsim.cli.program import program
 from memsim.cli.saved_runs import write_page
@@ -42,6 +43,10 @@ _PLAY = ("run", "s.yaml", *_STRATEGIES, "--budget", "120", *_FLAGS)
 PLAY = (*_PLAY, "--output", "run")
 ATTACK = ("run", "leakage", "-k", "L14", "-s", "bm25", "--output", "run", "--no-report", *_FLAGS)
 _FILES = ("run.json", "cases.jsonl", "probes.jsonl", "turns.jsonl", "contexts.jsonl")
+
+
+_DRAWN = 0.02
+"""Share of the pages that are written with their plots."""
 
 
 class UncaughtError(Exception):
@@ -171,13 +176,15 @@ def _values_hurt(chance: random.Random, folder: Path, whole: Mapping[str, bytes]
 
 
 def pages(folder: Path, _closing: ExitStack) -> Target:
-    """Run folders that can be opened, by the page with its viewer."""
+    """Run folders that can be opened, by the page with its viewer; few with the plots in it."""
     whole = _compared(folder)
 
     def target(chance: random.Random) -> None:
         _values_hurt(chance, folder / "run", whole)
         run = open_folder(folder / "run")
-        write_page(run, summarise(run))
+        drawn = pictures if chance.random() < _DRAWN else lambda *_: ()
+        with mock.patch("memsim.report.plots.pictures", drawn):  # nearly all of the time
+            write_page(run, summarise(run))
 
     return target
 
