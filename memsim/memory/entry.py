@@ -317,7 +317,7 @@ def from_fields(read: Mapping[str, object], place: str) -> Entry:
     """The entry whose `fields` were read. Raises `Damaged` if they are no entry's."""
     try:
         return _entry(_with_names(read, _FIELDS))
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise DamagedRecord(f"{place} is damaged: {error}") from error
 
 
@@ -356,8 +356,21 @@ def _entry(read: Mapping[str, object]) -> Entry:
     if values["visibility"] not in {"private", "shared", "public"}:
         raise ValueError(f"visibility is {values['visibility']!r}")
     values["superseded"] = None if late is None else _moment(late)
-    values["attributes"] = tuple(_pair(p) for p in _list(read["attributes"]))
+    values["attributes"] = tuple(_attribute(p) for p in _list(read["attributes"]))
     return Entry(**values)  # type: ignore[arg-type]
+
+
+_COUNTED = frozenset({TURN, PASSAGE})
+_LISTED = frozenset({CALLS, "key_decisions", "entities", "tools_called"})
+
+
+def _attribute(value: object) -> tuple[str, str]:
+    name, text = _pair(value)
+    if name in _COUNTED and not (text.isascii() and text.isdecimal() and len(text) < 19):
+        raise ValueError(f"{name} is {text[:40]!r}, not a number")
+    if name in _LISTED:
+        _strings(json.loads(text))
+    return name, text
 
 
 def _string(value: object) -> str:

@@ -9,6 +9,7 @@ import random
 import shutil
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import islice
@@ -32,7 +33,7 @@ from memsim.errors import BaselineError, MemsimError, StoreError
 from memsim.json_input import parse_json
 from memsim.memory.codec import pack, unpack
 from memsim.memory.compaction.summary import Summary
-from memsim.memory.entry import DamagedRecord, Entry, encode
+from memsim.memory.entry import CALLS, PASSAGE, TURN, DamagedRecord, Entry, decode, encode
 from memsim.memory.layers.pages import Workspace
 from memsim.memory.permissions import Where
 from memsim.memory.persistence.memory_file import FILE
@@ -249,6 +250,22 @@ def test_a_store_of_markdown_names_its_embedder_in_whole_characters(tmp_path: Pa
     (tmp_path / "store.json").write_text(json.dumps(about), encoding="utf-8")
 
     assert "store.json" in refusal(partial(Markdown, tmp_path, synced=False))
+
+
+def test_an_entry_whose_turn_or_calls_cannot_be_read_is_damaged() -> None:
+    """It would fail wherever its message is asked for."""
+    whole = Entry(key="k", text="x", owner="ana", attributes=((TURN, "3"), (CALLS, '["get"]')))
+    assert decode(encode(whole), "entry 1") == whole
+    for name, text in (
+        (TURN, ""),
+        (TURN, "9" * 5_000),
+        (PASSAGE, "x"),
+        (CALLS, "{"),
+        (CALLS, "[1]"),
+    ):
+        damaged = encode(replace(whole, attributes=((name, text),)))
+        with pytest.raises(DamagedRecord, match="entry 1 is damaged"):
+            decode(damaged, "entry 1")
 
 
 def test_a_summary_of_other_sources_than_texts_is_refused() -> None:
