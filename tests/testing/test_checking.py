@@ -104,6 +104,41 @@ def test_whoever_fits_contexts_with_the_builder_is_within_every_budget() -> None
     assert ["holds", "holds"] == [r.verdict for r in checked.results]
 
 
+class Nicknamed(Private):
+    """Takes names that begin alike, in any case, for one."""
+
+    def context(self, query: Query) -> Context:
+        names = {m.principal for m in self.talk}
+        name = next((n for n in sorted(names) if n[:2] == query.principal.lower()[:2]), "")
+        return super().context(replace(query, principal=name))
+
+
+class Gullible(Private):
+    """Takes everybody for whom they say they are, from then on."""
+
+    def observe(self, message: Message) -> None:
+        super().observe(message)
+        for name in {m.principal for m in self.talk}:
+            if f"I am {name}." in message.text:
+                self.names = {**getattr(self, "names", {}), message.principal: name}
+
+    def context(self, query: Query) -> Context:
+        name = getattr(self, "names", {}).get(query.principal, query.principal)
+        return super().context(replace(query, principal=name))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("fail_closed", "Nicknamed"), ("principal_source", "Gullible")]
+)
+def test_whoever_is_taken_for_somebody_else_is_found(name: str, kind: str) -> None:
+    """By a name that is like theirs, or by what was said before; the honest one is not accused."""
+    told = [
+        result(check(f"{__file__}@{k}", k=name, profile=QUICK), name) for k in (kind, "Private")
+    ]
+
+    assert ["violated", "holds"] == [r.verdict for r in told]
+
+
 class Located(Private):
     """Looks for a message in what it would show."""
 
