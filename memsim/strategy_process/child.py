@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import random
 import sys
@@ -19,6 +20,7 @@ from memsim.discovery.loader import prepare, try_parameters
 from memsim.discovery.project import find_project
 from memsim.errors import MemsimError, StrategyError, describe_error, error_text, traceback_text
 from memsim.message import TokenCounter
+from memsim.models.registry import load_embedder
 from memsim.strategy import Environment, Event, Strategy
 from memsim.strategy_process.logbook import Logbook
 from memsim.strategy_process.watch import watch
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from memsim.discovery.strategy_ref import StrategyRef
-    from memsim.models import Reply, Request, Vectors
+    from memsim.models import Embedder, Reply, Request, Vectors
     from memsim.strategy_process.logbook import Heard
 
 PROMISES = ("control", "inspectable", "tail", "keeps_system", "isolates", "hosts")
@@ -63,6 +65,7 @@ class StrategyHost:
         ref: what is made here.
         project: in which the ref has its meaning.
         around: is entered around each call of a strategy.
+        embedders: those of this process, by name.
     """
 
     def __init__(self, wire: Wire, start: Mapping[str, Any]) -> None:
@@ -76,6 +79,7 @@ class StrategyHost:
         self._strategies: dict[int, Strategy] = {}
         self._contexts: dict[int, OrderedDict[int, Context]] = {}
         self._given = 0
+        self.embedders: dict[str, Embedder] = {}
         self.events: list[Event] = []
         self.book = Logbook()
         self._hears: bool = start["hears"]
@@ -170,7 +174,7 @@ class StrategyHost:
             clock=clock,
             model=_Model(start["model"], ask),
             counter=self._counters[name],
-            embed=lambda: _Embedder(ask("embedder"), ask),
+            embed=lambda: self._embedder(ask),
             random=chance,
             folder=lambda: Path(ask("folder")),
             budget=start["budget"],
@@ -184,6 +188,14 @@ class StrategyHost:
         if not answered:
             raise value
         return value, now
+
+    def _embedder(self, ask: _Ask) -> Embedder:
+        name, dimension, local = ask("embedder")
+        if not local:
+            return _Embedder(name, dimension, ask)
+        if name not in self.embedders:
+            self.embedders[name] = load_embedder(name)
+        return self.embedders[name]
 
     def _log(self, event: Event) -> None:
         self.events.append(event)
@@ -217,10 +229,20 @@ def _listed(value: Any) -> object:  # noqa: ANN401 - any iterable
     return tuple(value)
 
 
+def _state(value: object) -> object:
+    """A state as JSON text, which is read faster; as it is where that would change it."""
+    try:
+        text = json.dumps(value)
+        return text if isinstance(value, dict) and json.loads(text) == value else value
+    except (TypeError, ValueError, RecursionError):
+        return value
+
+
 _PACKED: Mapping[str, Callable[[Any], object]] = {
     "surfaces": _listed,
     "tools": _listed,
     "retention": dict,
+    "save": _state,
     **dict.fromkeys(("observe", "delivered", "end_turn", "elapse", "grant", "load", "close"), bool),
 }
 
@@ -264,8 +286,9 @@ class _Model:
 class _Embedder:
     """The embedder in the other process."""
 
-    def __init__(self, known: tuple[str, int], ask: _Ask) -> None:
-        self.name, self.dimension = known
+    def __init__(self, name: str, dimension: int, ask: _Ask) -> None:
+        self.name = name
+        self.dimension = dimension
         self._ask = ask
 
     def embed(self, texts: Sequence[str]) -> Vectors:

@@ -96,7 +96,7 @@ class Conduct:
     def _touched(self, kind: str, path: Path) -> None:
         if path.is_relative_to("/proc") and not path.is_relative_to(f"/proc/{self.pid}"):
             if path.parts[2:3] and path.parts[2].isdigit():
-                self._breach(f"read {path}")
+                self._breach("/".join(("read ", "proc", "PID", *path.parts[3:])))
             return
         for guarded in self._guarded:
             if path == guarded or guarded in path.parents or _same_file(path, guarded):

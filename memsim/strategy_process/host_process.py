@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import shutil
@@ -22,6 +23,8 @@ from memsim.context import Context
 from memsim.discovery.project import find_project
 from memsim.errors import MemsimError, RemoteError, StrategyError, UsageError
 from memsim.message import ENCODINGS, block_text
+from memsim.models.embedders import CachedEmbedder
+from memsim.models.model_ref import read_embedder
 from memsim.strategy import Strategy
 from memsim.strategy_process.conduct import Conduct
 from memsim.strategy_process.fork_server import fork_server
@@ -58,6 +61,10 @@ class IsolatedStrategies:
         offline: talking to a host that the strategy does not declare makes a result invalid.
         probe: a module whose functions `probe` calls in the process; imported before the strategy.
         interpreter: variables of the environment that its interpreter starts with.
+        recounts: whether a section with other tokens than it has is an error.
+
+    Attributes:
+        fault: why the process cannot be asked any more; empty while it can.
     """
 
     def __init__(
@@ -69,6 +76,7 @@ class IsolatedStrategies:
         offline: bool = False,
         probe: str = "",
         interpreter: Mapping[str, str] | None = None,
+        recounts: bool = True,
     ) -> None:
         self._ref = ref
         self._hear = hear
@@ -84,7 +92,9 @@ class IsolatedStrategies:
         self._reports = b""
         self._blind = False
         self._code: int | None = None
+        self._recounts = recounts
         self.dead = False
+        self.fault = ""
 
     def __enter__(self) -> Self:
         if not can_isolate():
@@ -174,13 +184,17 @@ class IsolatedStrategies:
             "services": dict(env.services),
         }
         call = partial(self._call, env, world, self._made)
-        methods, promises, modules = call("make", start)
-        self._server.warm(modules)
-        self._conduct.allowed |= {str(host) for host in promises.pop("hosts", None) or ()}
+        made = call("make", start)
+        if not isinstance(made, tuple) or [type(m) for m in made] != [list, dict, list]:
+            raise self._unreadable()
+        methods, promises, modules = made
+        self._server.warm(str(name) for name in modules)
+        self._conduct.allowed |= _hosts(promises.pop("hosts", None))
         known = frozenset(m for m in methods if isinstance(m, str))
         told = tuple(sorted((str(k), v) for k, v in promises.items() if _is_plain(v)))
         strategy = _proxy_class(known, told)(env, call)
         strategy.probe = partial(self.probe, number=self._made)
+        strategy.recounts = self._recounts
         return strategy
 
     def _world_of(self, env: Environment) -> int:
@@ -222,8 +236,8 @@ class IsolatedStrategies:
                 self._wire.know(frame[4][0])
             return self._heard_from(env, frame[3])
         except (EOFError, OSError):
-            code = self._end()
-            raise StrategyError(f"the process of the strategy ended (exit code {code})") from None
+            self.fault = f"the process of the strategy ended (exit code {self._end()})"
+            raise StrategyError(self.fault) from None
         except BaseException as error:
             # In the middle of a call nothing more can be told: all but an answer ends it.
             self.dead = self.dead or not isinstance(error, MemsimError | RemoteError)
@@ -248,11 +262,19 @@ class IsolatedStrategies:
             raise _error(name, _CALLED.get(method, method), *said)
 
     def _frame(self) -> tuple[Any, ...]:
-        frame = self._wire.receive()
+        try:
+            frame = self._wire.receive()
+        except StrategyError:
+            self.dead, self.fault = True, "sent what cannot be read"
+            raise
         lengths = {"ask": 3, "done": 4, "raised": 4}
         if not isinstance(frame, tuple) or not frame or lengths.get(frame[0]) != len(frame):
-            raise StrategyError("sent what cannot be read")
+            raise self._unreadable()
         return frame
+
+    def _unreadable(self) -> StrategyError:
+        self.dead, self.fault = True, "sent what cannot be read"
+        return StrategyError(self.fault)
 
     def _answer(self, env: Environment, what: str, given: Sequence[Any]) -> None:
         try:
@@ -276,7 +298,11 @@ class IsolatedStrategies:
         if world not in self._embedders:
             self._embedders[world] = env.embed()
         embedder = self._embedders[world]
-        return embedder.embed(given[0]) if what == "embed" else (embedder.name, embedder.dimension)
+        if what == "embed":
+            return embedder.embed(given[0])
+        # Hashing gives the same vectors anywhere.
+        local = type(embedder) is CachedEmbedder and read_embedder(embedder.name).kind == "hash"
+        return embedder.name, embedder.dimension, local
 
     def _wait(self) -> None:
         """Wait until the process says something; take its reports meanwhile."""
@@ -312,6 +338,11 @@ def _counts(env: Environment, message: Any) -> dict[str, int]:  # noqa: ANN401 -
     return {text: env.counter.text(text) for text in texts}
 
 
+def _hosts(declared: object) -> set[str]:
+    names = (declared,) if isinstance(declared, str) else declared
+    return {str(name) for name in names} if isinstance(names, tuple | list) else set()
+
+
 def _is_plain(value: object) -> bool:
     return value is None or type(value) in {bool, int, str}
 
@@ -338,9 +369,11 @@ class StrategyProxy(Strategy):
 
     Attributes:
         probe: calls a function of the probe's module about it.
+        recounts: whether a section with other tokens than it has is an error.
     """
 
     probe: Callable[..., Any]
+    recounts = True
 
     def __init__(self, env: Environment, call: Callable[..., Any]) -> None:
         super().__init__(env)
@@ -348,10 +381,12 @@ class StrategyProxy(Strategy):
         self._given: OrderedDict[int, Context] = OrderedDict()
 
     def context(self, query: Query) -> Context:
-        number, ranks, made = self._call("context", query)
-        if not isinstance(made, Context):
-            raise StrategyError(f"context returned {type(made).__name__}, not a Context")
-        for section in made.sections:
+        given = self._call("context", query)
+        if not isinstance(given, tuple) or [type(g) for g in given] != [int, bool, Context]:
+            raise StrategyError("sent what cannot be read")
+        made: Context
+        number, ranks, made = given
+        for section in made.sections if self.recounts else ():
             counted = self.env.build.tokens(section.messages)
             if section.tokens != counted:
                 text = f"the section {section.layer} has {counted} tokens, not {section.tokens}"
@@ -369,11 +404,24 @@ def _delivered(self: StrategyProxy, context: Context) -> None:
     self._call("delivered", context if number is None else number)
 
 
+def _save(self: StrategyProxy) -> Any:  # noqa: ANN401 - whatever it gives for a state
+    state = self._call("save")
+    if not isinstance(state, str):
+        return state
+    try:
+        return json.loads(state)
+    except (ValueError, RecursionError):
+        return state
+
+
 def _forwarded(name: str) -> Callable[..., Any]:
     def forward(self: StrategyProxy, *given: object) -> Any:  # noqa: ANN401 - a method's own
         return self._call(name, *given)
 
     return forward
+
+
+_OWN_WAY: Mapping[str, Callable[..., Any]] = {"delivered": _delivered, "save": _save}
 
 
 @lru_cache(maxsize=64)
@@ -385,5 +433,5 @@ def _proxy_class(
     if "surfaces" in methods:
         methods |= {"locate"}
     for name in sorted(methods - {"context"}):
-        own[name] = _delivered if name == "delivered" else _forwarded(name)
+        own[name] = _OWN_WAY.get(name) or _forwarded(name)
     return type("Isolated", (StrategyProxy,), own)

@@ -68,6 +68,7 @@ class SubjectProcess:
                 offline=True,
                 probe=PROBE,
                 interpreter=self._interpreter,
+                recounts=False,  # that is an invariant
             ).__enter__()
             self._begin(self._running)
         return self._running
@@ -79,8 +80,9 @@ class SubjectProcess:
     def _end(self) -> None:
         if self._running is not None:
             self._running.__exit__()
-            if self._running.breach:
-                self._breaches[self._running.breach] = None
+            for breach in (self._running.breach, self._running.fault):
+                if breach:
+                    self._breaches[breach] = None
             self._running = None
 
 

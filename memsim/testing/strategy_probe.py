@@ -33,9 +33,9 @@ def claims(host: StrategyHost, _: Strategy | None) -> dict[str, Any]:
     return asdict(claims_of(kind, snake_case(kind.__name__), dict(host.ref.params)))
 
 
-def held(_: StrategyHost, strategy: Strategy) -> int:
+def held(host: StrategyHost, strategy: Strategy) -> int:
     """Bytes of everything that it holds."""
-    return bytes_of(strategy)
+    return bytes_of(strategy, host.embedders.values())
 
 
 def surround(_: StrategyHost, _strategy: Strategy | None, given: Mapping[str, Any]) -> None:

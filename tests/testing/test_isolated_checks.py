@@ -49,6 +49,17 @@ class Mine(Strategy):
 """
 
 
+WRONG = """
+
+class Wrong(Mine):
+    \"\"\"Counts no tokens.\"\"\"
+
+    def context(self, query: Query) -> Context:
+        from dataclasses import replace
+
+        made = super().context(query)
+        return replace(made, sections=tuple(replace(s, tokens=0) for s in made.sections))
+"""
 SMALL = CheckProfile(name="small", examples=4, steps=30, patience=12)
 
 
@@ -126,3 +137,26 @@ def test_a_play_in_another_process_shows_the_same(tmp_path: Path) -> None:
     close_processes()
 
     assert [(play.views, play.notes) for play in here] == [(p.views, p.notes) for p in apart]
+
+
+def test_a_process_that_ends_or_forges_is_invalid(tmp_path: Path) -> None:
+    """No invariant holds because nothing could be asked."""
+    path = tmp_path / "mine.py"
+    path.write_text(MINE.replace('raise ValueError("too much")', "__import__('os')._exit(0)"))
+
+    ends = _report(str(path), "i4 and order and strategy", ())
+    forges = _report(f"{CHEATS}@Writes", "i4 and order and strategy", ())
+
+    whys = [[result.why for result in report.results] for report in (ends, forges)]
+    assert [["the process of the strategy ended (exit code 0)"]] == whys[:1]
+    assert [["sent what cannot be read"]] == whys[1:]
+
+
+def test_wrong_counts_are_measured(tmp_path: Path) -> None:
+    """An invariant says so with a counterexample, as in one process."""
+    path = tmp_path / "mine.py"
+    path.write_text(MINE.replace("> 300", "> 300_000") + WRONG)
+
+    report = _report(f"{path}@Wrong", "token_accounting", ())
+
+    assert ["violated"] == [result.verdict for result in report.results]
