@@ -121,7 +121,7 @@ def test_every_metric_is_documented() -> None:
 
 def test_every_outcome_is_documented() -> None:
     """The words for answers, for where evidence was, and for why it was missed."""
-    rows = re.findall(r"^\| (.+?) \|", DOCS["metrics"], re.MULTILINE)
+    rows = re.findall(r"^\| (.+?) \|", DOCS["outcomes-and-reasons"], re.MULTILINE)
     named = {word.strip("`") for row in rows for word in row.split(", ")}
 
     reasons = {reason_name(reason) for reason in get_args(Reason)}
