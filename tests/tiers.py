@@ -112,6 +112,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "plugin/test_scenarios_as_tests.py::test_xdist_sees_the_same_items",
         "test_executors.py::test_large_cases_are_handed_out_singly",
         "test_laziness.py::test_an_offline_run_without_vectors_loads_no_embedder",
+        "test_guides.py::test_the_grown_strategy_passes_the_check",
         "test_scaffold.py::test_the_written_tests_pass",
         "test_suite.py::test_a_strategy_that_ends_its_process_is_lost_alone",
         "test_suite.py::test_records_do_not_depend_on_hash_seed_zone_or_locale",
@@ -134,6 +135,8 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "scoring/test_rule_and_judge.py::test_the_rule_agrees_with_the_judge",
         "scoring/test_rule_and_judge.py::test_what_is_wrong_on_purpose_is_refused",
         "test_comparison_folder.py::test_a_sample_comes_to_what_is_written",
+        "test_guides.py::test_a_strategy_grows_as_the_guide_says",
+        "test_guides.py::test_the_leakage_table_is_as_the_guide_says",
         "test_readme.py::test_the_five_minute_path_runs_as_written",
     ),
     "servers": (
