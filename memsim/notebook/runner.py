@@ -79,8 +79,8 @@ def run(
         jobs: processes. More than 1 needs `if __name__ == "__main__":` in a script, and no objects.
         timeout: seconds that a case may take.
         expect: bounds by metric, such as `{"recall": ">= 0.8"}`.
-        leakage: also attack the strategies through all channels; a share such as 0.25 plays that
-            share of the attempts.
+        leakage: also attack the strategies through all channels, or only that where no scenario
+            is given; a share such as 0.25 plays that share of the attempts.
         select: an expression over case ids, as `-k`.
         data: where the data of a dataset is.
         controls: also play the floor, the ceiling and the evidence alone.
@@ -154,7 +154,8 @@ def run(
     )
     command: tuple[str, ...] = ()
     if isolated is None and not objects and controls and expect is None:
-        command = _command(selectors, choice.refs, {**given, "budget": budgets, "k": select})
+        told = {"leak_attempts": request.leak_attempts, "data": data, "budget": budgets}
+        command = _command(request.selectors, choice.refs, {**given, **told, "k": select})
     return _Performance(
         plan=own, project=project, makers=choice.makers, command=command, named=not objects
     ).results(out)

@@ -40,6 +40,19 @@ def test_the_records_are_those_of_the_command_line(project: Path, tmp_path: Path
     assert prints[0]["cases"] == prints[1]["cases"]
 
 
+def test_the_command_names_attacks_and_data(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the report says to reproduce plays the same attempts from the same data."""
+    told = "memsim.notebook.runner._Performance.results"
+    monkeypatch.setattr(told, lambda performance, _out: performance.command)
+
+    found = memsim.run("desk", "last", leakage=0.1, select="L1", data=tmp_path)
+
+    line = f"memsim run desk leakage -s last --leak-attempts 0.1 --data {tmp_path} -k L1"
+    assert found == tuple(line.split())  # type: ignore[comparison-overlap]
+
+
 def test_objects_are_played_as_files_are(project: Path, tmp_path: Path) -> None:
     """A class, a function and a scenario object give the records of the file that defines them."""
     last, out = memsim.load_strategy("last"), [tmp_path / "file", tmp_path / "object"]
