@@ -51,6 +51,7 @@ from memsim.scenario.datasets import load_dataset
 from memsim.scenario.script_files import has_memsim_key
 from memsim.service.app import create_app
 from memsim.systems.agenticx.workspace_files import Pages
+from memsim.systems.prx.brain import BRAIN, Brain
 from memsim.systems.prx.settings import read_settings
 from memsim.systems.prx.workspace_view import find_workspace
 from memsim.testing import Case, world_of
@@ -185,6 +186,20 @@ def test_a_megabyte_of_blanks_is_looked_through_at_once() -> None:
     for blanks in (b" " * 2**20, b"\t{" + b" " * 2**20):
         assert fuzz.one(reading(partial(has_memsim_key, blanks)), "7") == ("loaded", "")
         assert has_memsim_key(blanks + b"memsim: 1")
+
+
+def test_a_damaged_table_of_prx_is_one_line(tmp_path: Path) -> None:
+    """SQLite quotes what it cannot read."""
+    path = tmp_path / BRAIN
+    path.parent.mkdir()
+    Brain(path).close()
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_schema SET sql = 'CREATE TABLE \x03' WHERE rootpage = 2")
+
+    told = refusal(partial(prx, tmp_path))
+    assert "malformed database schema" in told
+    assert told.isprintable()
 
 
 def test_entries_out_of_order_end(tmp_path: Path) -> None:

@@ -271,7 +271,9 @@ def _told_of(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise StoreError(f"{path}: {error}") from error
+        # SQLite quotes bytes of the file.
+        said = "".join(c if c.isprintable() else " " for c in str(error))
+        raise StoreError(f"{path}: {said}") from error
 
 
 def _columns(database: sqlite3.Connection, table: str) -> list[str]:
