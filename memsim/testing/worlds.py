@@ -423,6 +423,7 @@ class Trial:
         """A new world that has loaded a state that was saved when the case had been played."""
         made = self.world()
         made.clock.set(self.main.clock.now())
+        made.model.turn = self.main.model.turn
         made.memory.load(json.loads(state))
         return made
 

@@ -14,9 +14,11 @@ from memsim.strategy import Environment, Location, Query, Strategy, Surface
 from memsim.testing import PROFILES, Case, CheckReport, Violation, assert_holds, check, verify
 from memsim.testing.case_coverage import FeatureCount
 from memsim.testing.check_cases import CaseTurn
-from memsim.testing.checks import CheckPlan, CheckResult, failed, perform
+from memsim.testing.checks import CheckPlan, CheckResult, case_of, failed, perform
 from memsim.testing.counterexamples import Counterexamples
 from memsim.testing.invariants import invariant
+from memsim.testing.subjects import subject_of
+from memsim.testing.worlds import Trial
 from tests.testing.bent import BENT
 
 QUICK = replace(PROFILES["commit"], examples=20)
@@ -242,3 +244,13 @@ def test_an_invariant_can_be_called_with_a_case_of_ones_own() -> None:
     """A function takes a trial; a case without a word has nothing to measure."""
     assert 0 == verify("order", "sliding_window", Case())
     assert "strategy" == invariant("order").on
+
+
+def test_a_model_that_fails_later_fails_as_late_where_a_state_is_loaded() -> None:
+    """What it writes depends on the turn, which goes on where it was when the state was saved."""
+    case = case_of("strategy", QUICK.steps, 1, 3)
+    assert isinstance(case, Case)
+    trial = Trial(subject_of("sliding_window"), case)
+
+    assert 0 < trial.main.model.turn == trial.loaded(trial.main.saved()).model.turn
+    trial.close()

@@ -127,6 +127,7 @@ def loading_replaces(trial: Trial) -> int:
     for world in (fresh, used):
         world.transcript.sights.clear()
         world.clock.set(trial.main.clock.now())
+        world.model.turn = trial.main.model.turn
         world.memory.load(json.loads(state))
     told = difference(view_of(fresh), view_of(used))
     if told:
