@@ -10,7 +10,8 @@ import pytest
 
 from memsim.context import Context
 from memsim.message import EPOCH, Message, said
-from memsim.strategy import Environment, Location, Query, Strategy, Surface
+from memsim.models import Request
+from memsim.strategy import Environment, Event, Location, Query, Strategy, Surface
 from memsim.testing import PROFILES, Case, CheckReport, Violation, assert_holds, check, verify
 from memsim.testing.case_coverage import FeatureCount
 from memsim.testing.check_cases import CaseTurn
@@ -104,6 +105,37 @@ def test_whoever_fits_contexts_with_the_builder_is_within_every_budget() -> None
     checked = check(f"{__file__}@Ruled", k="within_budget or system_preservation", profile=QUICK)
 
     assert ["holds", "holds"] == [r.verdict for r in checked.results]
+
+
+class Pruned(Private):
+    """Drops all but the latest messages, and asks no model to do so."""
+
+    def delivered(self, context: Context) -> None:
+        gone, self.talk = self.talk[:-4], self.talk[-4:]
+        if gone:
+            ids = tuple(m.id for m in gone)
+            self.env.log(Event(kind="compaction", sources=ids, detail="dropped"))
+
+
+class Believing(Pruned):
+    """Asks a model for a summary, and drops the messages whatever it says."""
+
+    def delivered(self, context: Context) -> None:
+        if len(self.talk) > 4:
+            self.env.model.complete(Request(task="summarise", messages=tuple(self.talk)))
+        super().delivered(context)
+
+
+def test_whoever_drops_messages_without_a_model_is_not_blamed_for_its_failures() -> None:
+    """Only what goes because a model was asked went by its failure."""
+    name = "failure_keeps_state"
+    told = [
+        result(check(f"{__file__}@{k}", k=name, profile=QUICK), name).verdict
+        for k in ("Pruned", "Believing")
+    ]
+
+    assert told[0] != "violated"
+    assert told[1] == "violated"
 
 
 class Nicknamed(Private):

@@ -282,16 +282,21 @@ def _find(path: Path) -> list[Path]:
         return [path]
     if is_regular(path / CHAT):
         return [path / CHAT]
-    found = [p for p in path.glob(f"*/{CHAT}") if is_regular(p)]
+    found = _chats(path)
     if found:
         return sorted(found, key=lambda p: _by_number(p.parent.name))
-    sizes = sorted({p.parent.parent for p in path.glob(f"*/*/{CHAT}")})
+    sizes = sorted(size for size in path.iterdir() if is_folder(size) and _chats(size))
     if len(sizes) == 1:
         return _find(sizes[0])
     if sizes:
         names = ", ".join(size.name for size in sizes)
         raise ScenarioError(f"several sizes here, name one: {names}", path=path)
     raise ScenarioError(f"no {CHAT} in this folder or the folders in it", path=path)
+
+
+def _chats(path: Path) -> list[Path]:
+    # `glob` raises for a link that leads to too long a name.
+    return [f / CHAT for f in path.iterdir() if is_folder(f) and is_regular(f / CHAT)]
 
 
 def _by_number(name: str) -> tuple[bool, int, str]:

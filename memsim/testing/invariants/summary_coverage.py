@@ -235,7 +235,8 @@ def failure_keeps_state(trial: Trial) -> int:
         return 0
     seen = 0
     for ended in trial.transcript.ends:
-        if ended.bad != ended.requests:
+        # What a strategy compacts without a model is no failure of one.
+        if not ended.bad or ended.bad != ended.requests:
             continue
         seen += ended.requests
         eaten = {

@@ -246,6 +246,19 @@ def test_what_is_missing_is_named(tmp_path: Path, lay: Lay, chat: Chat) -> None:
         load_beam(folder)
 
 
+def test_links_that_lead_nowhere_are_passed_over(
+    tmp_path: Path, lay: Lay, chat: Chat, questions: Questions
+) -> None:
+    """A link to itself, or to too long a name, is no conversation and no error."""
+    lay(chat, questions, "1")
+    for name, target in (("2", "x" * 300), ("3", "chat.json")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "chat.json").symlink_to(target)
+
+    assert ["beam-1"] == [s.name for s in load_beam(tmp_path)]
+
+
 def test_options_are_refused(tmp_path: Path) -> None:
     """There are none."""
     with pytest.raises(ConfigError, match="beam has no option 'mask'"):
