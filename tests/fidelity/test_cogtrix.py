@@ -1209,6 +1209,17 @@ def test_what_is_forgotten_is_gone_everywhere() -> None:
     assert memory.locate("ana1", asked("4411?")) is None
 
 
+def test_of_an_exchange_only_the_forgotten_words_go() -> None:
+    """The other messages of the exchange are recalled as before."""
+    memory = strategy("cogtrix")
+    conversation(memory, DENTIST, *(f"We talked about item {n}." for n in range(59)))
+
+    assert ("ana1a",) == memory.forget(Forget(principal="ana", text="", sources=("ana1a",))).removed
+    indexed = {s.sources: s.text for s in memory.surfaces() if s.tier == "index"}
+    assert f"User: {DENTIST}" == indexed["ana1",]
+    assert not any("ana1a" in sources for sources in indexed)
+
+
 def test_each_message_is_where_the_strategy_says() -> None:
     """In the window, ranked in the index, waiting in the history file, or nowhere."""
     memory = strategy("cogtrix")

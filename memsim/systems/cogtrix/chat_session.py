@@ -291,7 +291,9 @@ class CogtrixSession(ScopedPart):
         self._ids.difference_update(gone)
         self.pending = [m for m in self.pending if m.id not in gone]
         self._shown = [m for m in self._shown if m.id not in gone]
-        self.exchanges.remove(gone)
+        for cut in self.exchanges.remove(gone):
+            left = (m for m in self.messages if m.id in cut.sources)
+            self.exchanges.add(exchanges(left))
         self.tracked.remove(gone)
         self.facts = [f for f in self.facts if not any(i in gone for i in f.sources)]
         if self._settings.tiers:

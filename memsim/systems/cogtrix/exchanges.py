@@ -157,12 +157,13 @@ class ExchangeIndex:
         ranked = [h.id for h in self._search(text, len(self._kept))]
         return next((rank for rank, name in enumerate(ranked, 1) if name in ids), None)
 
-    def remove(self, ids: Iterable[str]) -> None:
-        """Take out the exchanges in which any of these messages stands."""
+    def remove(self, ids: Iterable[str]) -> list[PastExchange]:
+        """Take out and return the exchanges in which any of these messages stands."""
         gone = set(ids)
-        for name in [n for n, kept in self._kept.items() if not gone.isdisjoint(kept.sources)]:
-            del self._kept[name]
+        names = [n for n, kept in self._kept.items() if not gone.isdisjoint(kept.sources)]
+        for name in names:
             self._vectors.remove(name)
+        return [self._kept.pop(name) for name in names]
 
     def close(self) -> None:
         """Release the index."""
