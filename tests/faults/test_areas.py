@@ -53,7 +53,7 @@ def undisturbed() -> Undisturbed:
 @pytest.fixture(autouse=True)
 def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     # Asking git for the commit, and waiting for the disk, take longer than all the rest.
-    monkeypatch.setattr("memsim.runs.run_writer.provenance", dict)
+    monkeypatch.setattr("memsim.runs.run_writer.provenance", lambda _: {})
     monkeypatch.setattr("os.fsync", lambda _: None)
 
 

@@ -67,6 +67,7 @@ PATTERNS = {
     "l09_stale.py": "a closed list of values, escaped",
     "l17_authority.py": "a tag of our own, escaped",
     "markdown_files.py": "a key and a text, escaped",
+    "native_polarity.py": "our own phrases",
     "patterns.py": "one of three classes of signs",
     "pins.py": "a tag of our own",
     "polarity.py": "our own phrases",

@@ -188,7 +188,10 @@ def test_the_report_tells_the_same_numbers(make_run: MakeRun) -> None:
     assert "| a | mine | .80 | [.50 1.00] |" in text
     assert "recall .40 < .6 (--fail-under)" in text
     assert "- missed: `memsim explain 'scenarios/first.yaml::first[sliding_window" in text
-    assert text.endswith("```\n")
+    assert "## Reproduce" not in text, "it was played without a command"
+    header = replace(summary.header, command="memsim run first")
+    told = markdown(replace(summary, header=header))
+    assert told.endswith("## Reproduce\n\n```\nmemsim run first\n```\n")
 
 
 def test_markdown_cannot_be_broken_out_of(make_run: MakeRun) -> None:

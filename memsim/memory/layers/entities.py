@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from memsim.language.graphemes import boundary, head
 from memsim.language.text import sentences
 
 if TYPE_CHECKING:
@@ -78,12 +79,17 @@ def entities_in(text: str) -> Iterator[dict[str, JSON]]:
     found: dict[int, tuple[str, str]] = {}
     for match in _ID.finditer(text):
         if not _UNITS.fullmatch(match[0]):
-            found[match.start()] = ("identifier", match[0])
+            found[match.start()] = ("identifier", _whole(match))
     for match in _NAME.finditer(text):
         if match[0] not in _PRONOUNS and match.start() not in found:
-            found[match.start()] = ("name", match[0])
+            found[match.start()] = ("name", _whole(match))
     for _, (kind, name) in sorted(found.items()):
         yield {"type": kind, "id": re.sub(r"\W+", "-", name).strip("-").casefold(), "name": name}
+
+
+def _whole(match: re.Match[str]) -> str:
+    # Vowel signs and accents are no letters to a pattern, and part of the last one all the same.
+    return match.string[match.start() : boundary(match.string, match.end(), later=True)]
 
 
 def noted_with(
@@ -123,7 +129,7 @@ def is_ours(entity: Mapping[str, JSON]) -> bool:
 
 def names_in(message: Message) -> list[str]:
     """The names that a message mentions, each once, as working memory keeps them."""
-    names = (str(entity["name"])[:LONGEST].rstrip() for entity in entities_in(message.spoken))
+    names = (head(str(entity["name"]), LONGEST).rstrip() for entity in entities_in(message.spoken))
     return [*dict.fromkeys(names)]
 
 

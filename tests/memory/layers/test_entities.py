@@ -12,10 +12,10 @@ from memsim.errors import StoreError
 from memsim.memory.codec import JSON
 from memsim.memory.entry import Conversation
 from memsim.memory.history.working_memory import WorkingFull, WorkingMemory
-from memsim.memory.layers.entities import LONGEST, NOTED
+from memsim.memory.layers.entities import LONGEST, NOTED, entities_in, names_in
 from memsim.memory.options import MemoryOptions, ToolMode
 from memsim.memory.retention import RetentionPolicy
-from memsim.message import EPOCH
+from memsim.message import EPOCH, said
 from tests.memory.remembering import Remembering
 
 ANA = Conversation("ana", "ana's")
@@ -200,3 +200,14 @@ def test_forgotten_names_do_not_come_back() -> None:
 
     assert [("Pia", 1)] == noted(it)
     assert not any(name in it.saved() for name in ("Oslo", "Graz"))
+
+
+def test_a_name_is_never_cut_within_a_character() -> None:
+    """Vowel signs, accents of their own and joined signs stay with their letter."""
+    for name in ("\u00c6rlig\u0ba8\u0bbf", "Cafe\u0301", "Zoe\u0308"):
+        assert [name] == [e["name"] for e in entities_in(f"we met {name} in town")]
+    long = "O" + "e\u0301" * LONGEST
+    kept = names_in(said("user", f"we met {long} there", id="m1"))[0]
+    assert len(kept) <= LONGEST
+    assert long.startswith(kept)
+    assert kept.endswith("\u0301")
