@@ -878,6 +878,20 @@ def test_what_has_left_the_context(play: Play) -> None:
         assert expected == played.asked("And now?").count(RULE)
 
 
+def test_an_episode_names_only_what_its_messages_mention(play: Play) -> None:
+    """Repaired; as published it names whatever the conversation mentioned before it."""
+    for ref, named in (("aegis:index=exact", True), ("aegis:index=exact,fixed=true", False)):
+        played = play(ref)
+        for text in ("My order is K-1481.", "The tea is in the blue tin."):
+            played.turn(text)
+            played.clock.advance(timedelta(days=2))
+            played.strategy.elapse(played.clock.now())
+        state: Any = played.strategy.save()
+        later = [e for e in state["kept"]["episodes"] if "tea" in e["summary"]]
+        assert len(later) == 1
+        assert named == any("K-1481" in json.dumps(e["entities_mentioned"]) for e in later)
+
+
 def test_forgetting(play: Play) -> None:
     """AEGIS has no way to forget an episode; the repaired one drops it and all that it was."""
     played = play()

@@ -271,10 +271,16 @@ class Pipeline:
             conversation_id=talk.id,
             summary=made.text,
             key_decisions=decisions,
-            entities_mentioned=[dict(entity) for _, entity in talk.entities.values()],
+            entities_mentioned=self._entities_of(talk, taken),
             tools_called=list(tools_called(taken)),
             created_at=self.now(),
         )
+
+    def _entities_of(self, talk: AegisConversation, taken: tuple[Message, ...]) -> list[JSON]:
+        # Repaired, an episode goes with its messages, so it names nothing of any other.
+        read = {m.id for m in taken}
+        found = talk.entities.values()
+        return [dict(entity) for source, entity in found if not self.rules.fixed or source in read]
 
     def _found(self, text: str, user: str) -> list[EpisodeHit]:
         if not self.rules.top or not text.strip():
