@@ -42,7 +42,7 @@ def main() -> int:
     given = parser.parse_args()
     longest, step = (1, 10) if given.quick else (3, 1)
     total, wrong = 0, 0
-    with mock.patch("memsim.runs.run_writer.provenance", dict), mock.patch("os.fsync"):
+    with mock.patch("memsim.runs.run_writer.provenance", return_value={}), mock.patch("os.fsync"):
         for name in given.names or sorted(AREAS):
             for mode in MODES:
                 tried, findings = points(name, mode, longest, step)

@@ -234,7 +234,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=7)
     given = parser.parse_args()
     kills = QUICK if given.quick else given.kills
-    with throwaway() as name, mock.patch("memsim.runs.run_writer.provenance", dict):
+    with throwaway() as name, mock.patch("memsim.runs.run_writer.provenance", return_value={}):
         with suppress(SystemExit):
             play(begun(Path(name), "first"), "run", 1)
         gc.freeze()

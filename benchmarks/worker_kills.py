@@ -169,7 +169,7 @@ def main() -> int:
     rounds, parents = given.rounds, given.parents
     if given.quick:
         rounds, parents = QUICK, QUICK_PARENTS
-    with throwaway() as name, mock.patch("memsim.runs.run_writer.provenance", dict):
+    with throwaway() as name, mock.patch("memsim.runs.run_writer.provenance", return_value={}):
         with contextlib.suppress(SystemExit):  # what is imported here is there in every fork
             play_once(begun(Path(name), "first"), "run", 1)
         gc.freeze()

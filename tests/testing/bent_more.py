@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import ClassVar
 
 from memsim.context import Context
+from memsim.errors import ModelError
 from memsim.message import Message, composed
+from memsim.models import Request
 from memsim.strategy import (
     Event,
     Forget,
@@ -131,6 +134,8 @@ class Credulous(Told):
 
     def end_turn(self) -> None:
         ids = tuple(m.id for m in self.said)
+        with suppress(ModelError):
+            self.env.model.complete(Request(task="summarise", messages=tuple(self.said)))
         self.env.log(Event(kind="compaction", sources=ids, before=12, after=10))
         self.said = []
 
