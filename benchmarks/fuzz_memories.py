@@ -218,11 +218,8 @@ def sqlite_stores(folder: Path, _closing: ExitStack) -> Target:
             clear(left)
         path.write_bytes(whole)
         _rows_hurt(chance, path, ("entries", "entries", "shelves", "status"), seal_entries)
-        found = SQLite(path, readonly=chance.random() < 0.5)
-        try:
+        with contextlib.closing(SQLite(path, readonly=chance.random() < 0.5)) as found:
             _used(found)
-        finally:
-            found.close()
 
     return target
 
@@ -243,11 +240,8 @@ def markdown(folder: Path, _closing: ExitStack) -> Target:
             damage_json(chance, home / name, json.loads(data))
         else:
             damage_file(chance, home / name, [data, *files.values()][:2])
-        found = Markdown(home, synced=False)
-        try:
+        with contextlib.closing(Markdown(home, synced=False)) as found:
             _used(found)
-        finally:
-            found.close()
 
     return target
 
@@ -269,11 +263,8 @@ def chroma(folder: Path, _closing: ExitStack) -> Target:
             _rows_hurt(chance, home / name, ("entries", "shelves", "status"), seal_entries)
         else:
             damage_file(chance, home / name, [files[name]])
-        found = ChromaEntries(home, written_at=1)
-        try:
+        with contextlib.closing(ChromaEntries(home, written_at=1)) as found:
             _used(found)
-        finally:
-            found.close()
 
     return target
 

@@ -67,6 +67,12 @@ def test_lines_are_read_as_the_strategy_wrote_them(subtests: pytest.Subtests) ->
             made, ask="When did I move to Narvik?", text="I moved to Narvik yesterday."
         )
         assert "4 January" in (said_when or "")
+    with subtests.test("the day of the line above"):
+        made = lines("[2026-01-05]", NOISE.text, "I moved to Narvik yesterday.")
+        said_when = again(
+            made, ask="When did I move to Narvik?", text="I moved to Narvik yesterday."
+        )
+        assert "4 January" in (said_when or "")
 
 
 def test_wrong_values_stay(subtests: pytest.Subtests) -> None:

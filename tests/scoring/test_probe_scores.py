@@ -126,6 +126,7 @@ def test_the_answer_is_looked_for_in_the_context(
     [
         ("Bonn", "Oslo", "PASS", True),
         ("Oslo", "Bonn", "PASS", False),
+        ("Oslo", "to Oslo", "PASS", False),
         ("Bonn", "Bonn", "MISS", False),
         ("Bonn", None, "MISS", False),
     ],
