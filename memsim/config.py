@@ -431,6 +431,7 @@ COMMAND_KEYS: Mapping[str, _Reader] = {
     "mask_bad_gold": _read_flag,
     "no_report": _read_flag,
     "no_resume": _read_flag,
+    "open": _read_flag,
     "output": _read_text,
     "progress": _one_of("auto", "plain", "none"),
     "quiet": _read_flag,

@@ -43,6 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("explain", "Follow one probe through a saved run: where its fact was."),
     "check": ("check", "Property-test strategies against the invariants of memory."),
     "report": ("report", "Print a saved run again, and rewrite its reports."),
+    "view": ("view", "Open the page of a saved run in a browser."),
     "list": ("list_command", "List scenarios, strategies, metrics, runs or datasets."),
     "init": ("init", "Create a project: a scenario, a strategy, a test."),
     "memory": ("memory", "Inspect a saved memory: stats, list, search, get, forget, export."),

@@ -152,6 +152,8 @@ class _Performance:
         self._typed = typed
         self._watch = watch
         self._spent = NO_SPENDING
+        self._with_page = flags["html"] or flags["open_page"]
+        self._page: Path | None = None
 
     def perform(self) -> int:
         from memsim.gate import judge
@@ -190,6 +192,7 @@ class _Performance:
         self._tell_lost(results)
         self._tell_hosts(results)
         self._tell_spent()
+        self._open_page()
         return summary.verdict.exit_code
 
     def _announce(self, writer: RunWriter) -> None:
@@ -251,7 +254,7 @@ class _Performance:
         shown = None if self._flags["verbose"] else EXAMPLES
         summary = summarise(run, seconds=self._watch.seconds, examples=shown)
         name = "" if self._flags["no_report"] else "report.md"
-        name = "report.html" if self._flags["html"] else name
+        name = "report.html" if self._with_page else name
         place = self._place(run.folder / name)
         return replace(summary, header=replace(summary.header, place=place))
 
@@ -273,6 +276,12 @@ class _Performance:
         if said := spent_line(self._spent, self._plan.settings):
             complain(said)
 
+    def _open_page(self) -> None:
+        from memsim.cli.view import show_page
+
+        if self._flags["open_page"] and self._page is not None:
+            show_page(self._page)
+
     def _place(self, path: Path) -> str:
         return self._project.show(path)
 
@@ -283,8 +292,8 @@ class _Performance:
 
         if not self._flags["no_report"]:
             write_report(run, summary)
-        if self._flags["html"]:
-            write_page(run, summary)
+        if self._with_page:
+            self._page = write_page(run, summary)
         wrong = os.environ.get(VARIABLE) and add_to_job_summary(markdown(summary), os.environ)
         if wrong:
             complain(wrong)

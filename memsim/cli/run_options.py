@@ -56,6 +56,7 @@ class RunFlags(TypedDict):
     progress: ProgressChoice
     no_report: bool
     html: bool
+    open_page: bool
     no_resume: bool
 
 
@@ -226,6 +227,13 @@ OUTPUT = (
     ),
     switch("--no-report", text="Write no report.md."),
     HTML,
+    click.option(
+        "--open",
+        "open_page",
+        is_flag=True,
+        envvar="MEMSIM_OPEN",
+        help="Write report.html and open it in a browser.",
+    ),
     switch("--no-resume", text="Start a new run even if the same run was interrupted."),
 )
 GROUPS = (
@@ -302,7 +310,7 @@ class ConfigCommand(click.Command):
         return {name: value for name, value in said.items() if name in own}
 
 
-_NAMES = {"format": "form", "k": "expression", "x": "stop_at_first"}
+_NAMES = {"format": "form", "k": "expression", "open": "open_page", "x": "stop_at_first"}
 _PATHS = frozenset({"data", "output"})
 
 
