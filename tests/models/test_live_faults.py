@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -108,6 +109,24 @@ def test_what_passes_is_asked_again(provider: Provider, fault: Fault) -> None:
     least = AFTER if fault == "429-after" else 0.5
     assert least <= line.waits[0] <= least + 1
     assert not line.account.spent.failed
+
+
+def test_no_event_loop_stays_behind(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop that litellm left open would warn in the middle of something else."""
+    made: list[object] = []
+    start = asyncio.SelectorEventLoop.__init__
+
+    def count(loop: asyncio.SelectorEventLoop) -> None:
+        made.append(loop)
+        start(loop)
+
+    monkeypatch.setattr(asyncio.SelectorEventLoop, "__init__", count)
+    # Whatever came before, this thread has no loop that could be used again.
+    asyncio.set_event_loop_policy(None)
+
+    Line(provider, "429").model.complete(QUESTION)
+
+    assert [] == made
 
 
 @pytest.mark.parametrize("fault", ["429", "503", "reset"])

@@ -93,6 +93,13 @@ def _hush(module: ModuleType) -> None:
     }
     for name, value in quiet.items():
         setattr(module, name, value)
+    # Each call starts an event loop to time itself, and the first is never closed.
+    timing = module._service_logger.ServiceLogging  # noqa: SLF001 - litellm has no switch for it
+    timing.service_success_hook = timing.service_failure_hook = _ignore
+
+
+def _ignore(*_: object, **__: object) -> None:
+    """Take what litellm tells its services: memsim has none."""
 
 
 # Keys come only from the environment.
