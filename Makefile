@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
 LIVE := .venv-live
+DOCS := .venv-docs
 
 # Published datasets live outside the repository; set MEMSIM_DATA to the folder that holds them.
 MEMSIM_DATA ?= $(wildcard ../shared/data)
@@ -43,7 +44,8 @@ HELD := sliding_window rolling_summary bm25
 GATE = $(BIN)/memsim run $(GATED) $(addprefix -s ,$(HELD)) \
 	-k '$(firstword $(HELD))$(foreach s,$(wordlist 2,9,$(HELD)), or $(s))' --progress none
 
-.PHONY: demo test test-slow test-all test-live browser lint gate baseline comparison bench peers lock clean help
+.PHONY: demo test test-slow test-all test-live browser lint gate baseline comparison bench docs peers lock \
+	clean help
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -105,6 +107,10 @@ comparison: $(VENV)/.run  ## make reports/comparison anew, which a test holds to
 bench: $(VENV)/.dev  ## measure speed, scale and LoCoMo recall
 	$(BIN)/python -m benchmarks
 
+docs: $(DOCS)/.ready  ## build the documentation as a site in build/site, and check its links
+	PATH="$(CURDIR)/$(DOCS)/bin:$$PATH" NO_MKDOCS_2_WARNING=1 mkdocs build
+	@echo "build/site/index.html"
+
 peers: $(PEERS)/.ready  ## set up .venv-peers, where other tools are measured beside memsim
 
 lock:  ## write requirements/*.lock anew from pyproject.toml; needs uv
@@ -115,9 +121,11 @@ lock:  ## write requirements/*.lock anew from pyproject.toml; needs uv
 	$(LOCK) $(LOCK_FLAGS) pyproject.toml --group editable --extra peers -o requirements/peers.lock
 	$(LOCK) $(LOCK_FLAGS) pyproject.toml --group editable --extra check --group live \
 		--constraint requirements/run.lock -o requirements/live.lock
+	$(LOCK) $(LOCK_FLAGS) --group docs \
+		--constraint requirements/dev.lock -o requirements/docs.lock
 
 clean:  ## remove the environments, build products and caches; runs and reports stay
-	rm -rf $(VENV) $(PEERS) $(LIVE) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(LIVE) $(DOCS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## list the targets
@@ -149,6 +157,12 @@ $(VENV)/.run: requirements/run.lock pyproject.toml
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.lock $(VENV)/.run
+	$(INSTALL) --require-hashes -r $<
+	$(COMPILE)
+	@touch $@
+
+$(DOCS)/.ready: requirements/docs.lock
+	$(new_environment)
 	$(INSTALL) --require-hashes -r $<
 	$(COMPILE)
 	@touch $@

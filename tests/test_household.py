@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,9 @@ COMPROMISED = ("1.82.7", "1.82.8")
 HEAVY = ["chromadb", "litellm", "matplotlib", "pandas"]
 
 each_lock = pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+each_lock_of_memsim = pytest.mark.parametrize(
+    "lock", [lock for lock in LOCKS if lock.name != "docs.lock"], ids=lambda path: path.name
+)
 
 
 def project() -> dict[str, Any]:
@@ -62,13 +66,13 @@ def test_litellm_excludes_the_compromised_releases() -> None:
 
 
 def test_there_are_locks_to_install_from() -> None:
-    """One lock to run, one to develop, one to measure peers, one for a small real model."""
-    names = ["dev.lock", "live.lock", "peers.lock", "run.lock"]
+    """To run, to develop, to measure peers, for a small real model, and to build the docs."""
+    names = ["dev.lock", "docs.lock", "live.lock", "peers.lock", "run.lock"]
 
     assert [lock.name for lock in LOCKS] == names
 
 
-@each_lock
+@each_lock_of_memsim
 def test_locked_litellm_is_sound(lock: Path) -> None:
     """Every lock pins a litellm from after the compromise."""
     (pin,) = (Requirement(line) for line in pins(lock) if line.startswith("litellm=="))
@@ -100,7 +104,7 @@ def test_locks_name_no_hosts(lock: Path) -> None:
     assert re.findall(r"\S*://\S*|--(?:extra-)?index-url.*|--find-links.*", text) == []
 
 
-@each_lock
+@each_lock_of_memsim
 def test_locks_follow_pyproject(lock: Path) -> None:
     """What pyproject.toml asks for is locked, and the lock satisfies it."""
     asked = [Requirement(line) for line in project()["project"]["dependencies"]]
@@ -125,16 +129,19 @@ def test_the_development_lock_contains_the_runtime_lock() -> None:
     assert run - dev == set()
 
 
-def test_the_development_lock_contains_every_tool() -> None:
-    """Each name of the `dev` and `editable` groups is locked."""
-    groups = project()["dependency-groups"]
-    wanted = {canonical(Requirement(line).name) for line in [*groups["dev"], *groups["editable"]]}
+@pytest.mark.parametrize(
+    ("lock", "groups"), [("dev.lock", ["dev", "editable"]), ("docs.lock", ["docs"])]
+)
+def test_a_lock_contains_every_tool(lock: str, groups: list[str]) -> None:
+    """Each name of its groups is locked."""
+    asked = project()["dependency-groups"]
+    wanted = {canonical(Requirement(line).name) for group in groups for line in asked[group]}
 
-    assert wanted - locked_names(ROOT / "requirements" / "dev.lock") == set()
+    assert wanted - locked_names(ROOT / "requirements" / lock) == set()
 
 
 @pytest.mark.parametrize(
-    "target", ["demo", "test", "test-live", "lint", "bench", "lock", "clean", "help"]
+    "target", ["demo", "test", "test-live", "lint", "bench", "docs", "lock", "clean", "help"]
 )
 def test_the_makefile_has_and_explains_the_target(target: str) -> None:
     """`make help` prints each target's `##` comment."""
@@ -169,6 +176,15 @@ def test_the_changelog_has_an_unreleased_section() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
     assert re.search(r"^## \[Unreleased\]$", changelog, re.MULTILINE)
+
+
+def test_the_newest_release_has_a_date_and_the_version_of_the_project() -> None:
+    """The first section after the unreleased one."""
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    [(version, day), *_] = re.findall(r"^## \[(\d.*)\](?: - (.+))?$", changelog, re.MULTILINE)
+
+    assert version == project()["project"]["version"]
+    assert date.fromisoformat(day)
 
 
 def test_every_ignored_lint_rule_has_a_reason() -> None:
