@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from memsim.context import Context, Section
     from memsim.discovery.loader import load_strategy
-    from memsim.message import Message, composed, said
+    from memsim.message import Message, composed, paired, said
     from memsim.models import ToolSpec
     from memsim.notebook.results import Results
     from memsim.notebook.runner import compare, load, run
@@ -49,6 +49,7 @@ __all__ = [
     "composed",
     "load",
     "load_strategy",
+    "paired",
     "run",
     "said",
 ]
@@ -56,7 +57,7 @@ __all__ = [
 _HOMES = {
     "context": ("Context", "Section"),
     "discovery.loader": ("load_strategy",),
-    "message": ("Message", "composed", "said"),
+    "message": ("Message", "composed", "paired", "said"),
     "models": ("ToolSpec",),
     "notebook.results": ("Results",),
     "notebook.runner": ("compare", "load", "run"),

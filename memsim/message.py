@@ -198,12 +198,13 @@ def composed(
     )
 
 
-def paired(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+def paired(messages: Iterable[Message]) -> tuple[Message, ...]:
     """The messages without unanswered tool calls and without results that have no call.
 
     A result answers the latest open call before it that has its id: agents use ids again. A call in
     the last message is kept, because its results are still to come.
     """
+    messages = tuple(messages)
     if not any(m.role == "tool" or m.calls for m in messages):
         return messages
     # Removing a message can leave another one unpaired: the results of a partly answered call.

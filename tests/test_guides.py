@@ -270,7 +270,7 @@ def test_memories_are_wrapped_as_the_guide_says(
     for example in plain("wrap-a-memory"):
         assert_shows(example)
 
-    assert shows == 7
+    assert shows == 9
     assert MemoryServer.spaces == {}
 
 

@@ -104,6 +104,7 @@ def test_pairs_are_whole_or_gone() -> None:
     )
 
     assert [m.id for m in paired(messages)] == ["m1", "m2", "m3", "m6"]
+    assert paired(iter(messages)) == paired(messages)
 
 
 def test_a_result_belongs_to_the_call_before_it() -> None:
