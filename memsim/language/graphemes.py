@@ -27,11 +27,14 @@ def tail(text: str, length: int) -> str:
     return text[boundary(text, len(text) - length, later=True) :] if length > 0 else ""
 
 
-def boundary(text: str, place: int, *, later: bool = False) -> int:
-    """The nearest position at or before this one, or at or after it, that splits no cluster."""
+def boundary(text: str, place: int, *, later: bool = False, least: int = 0) -> int:
+    """The nearest position at or before this one, or at or after it, that splits no cluster.
+
+    No position before `least` is looked at; `least` itself is returned if there is none after it.
+    """
     place = min(max(place, 0), len(text))
     step = 1 if later else -1
-    while 0 < place < len(text) and _joined(text, place):
+    while least < place < len(text) and _joined(text, place):
         place += step
     return place
 

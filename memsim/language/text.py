@@ -111,7 +111,7 @@ def _narrow(word: str) -> Iterator[str]:
 
 def whole(text: str, stop: int, least: int = 0) -> int:
     """The last position from `least` to `stop` that splits no grapheme cluster."""
-    place = boundary(text, stop)
+    place = boundary(text, stop, least=least)
     return place if place > least else max(stop, least)
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memsim.language import graphemes
 from memsim.language.text import (
     SENTENCE_LIMIT,
     content,
@@ -107,6 +108,22 @@ def test_a_cut_splits_no_character(unit: str) -> None:
 def test_cutting_endless_text_splits_no_character() -> None:
     """That holds for sentences too."""
     assert all(piece.startswith("\U0001f469") for piece in sentences(FAMILY * 500))
+
+
+def test_endless_marks_are_cut_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cut looks no further back than its sentence begins, or the time would grow as a square."""
+    looked = 0
+
+    def joined(_: str, __: int) -> bool:
+        nonlocal looked
+        looked += 1
+        return True
+
+    monkeypatch.setattr(graphemes, "_joined", joined)
+    line = "\u0301" * SENTENCE_LIMIT * 20
+
+    assert "".join(sentences(line)) == line
+    assert looked <= len(line)
 
 
 @given(st.text())
