@@ -15,9 +15,9 @@ from memsim.language.word_forms import (
     is_foreign_form_of,
     is_form_of,
     is_latin,
-    is_surely_foreign,
     letters_alike,
     prefix_sizes,
+    says_foreign_word,
 )
 
 START: Final = 2
@@ -25,6 +25,9 @@ START: Final = 2
 
 PREFIXED: Final = 4
 """Letters that an article and prepositions may put before them in Hebrew, Arabic and Amharic."""
+
+KNOWN_WORDS: Final = 1 << 14
+"""Words of texts for which a search remembers the values that begin with them."""
 
 _PREFIXING: Final = re.compile("[\u0590-\u08ff\u1200-\u137f]")
 
@@ -48,6 +51,7 @@ class FormSearch:
 
     def __init__(self, values: Iterable[str]) -> None:
         self._root = _Branch()
+        self._begun: dict[tuple[str, FormTest], tuple[_Branch, ...]] = {}
         for value in values:
             branch = self._root
             for word in text_words(value):
@@ -58,14 +62,26 @@ class FormSearch:
     def found(self, text: str) -> set[str]:
         """The values that a text says, be it in other forms."""
         is_form = form_test(text)
+        return self.found_by(text, is_form) if is_form else set()
+
+    def found_by(self, text: str, is_form: FormTest) -> set[str]:
+        """The values that a text says, if its words are compared like this."""
         found: set[str] = set()
-        if is_form is not None:
-            reached: list[_Branch] = []
-            for word in text_words(text):
-                reached = [to for at in (*reached, self._root) for to in at.reach(word, is_form)]
-                for branch in reached:
-                    found.update(branch.values)
+        reached: list[_Branch] = []
+        for word in text_words(text):
+            reached = [to for at in reached for to in at.reach(word, is_form)]
+            reached += self._begin(word, is_form)
+            for branch in reached:
+                found.update(branch.values)
         return found
+
+    def _begin(self, word: str, is_form: FormTest) -> tuple[_Branch, ...]:
+        begun = self._begun.get((word, is_form))
+        if begun is None:
+            if len(self._begun) >= KNOWN_WORDS:
+                self._begun.clear()
+            begun = self._begun[word, is_form] = tuple(self._root.reach(word, is_form))
+        return begun
 
 
 class _Branch:
@@ -99,7 +115,7 @@ def form_test(text: str) -> FormTest | None:
     native = has_native_letters(text)
     if is_english(text):
         return _is_equal_or_of_another_script if native else None
-    return is_form_of if native or is_surely_foreign(text) else is_foreign_form_of
+    return is_form_of if native or says_foreign_word(text) else is_foreign_form_of
 
 
 def _is_equal_or_of_another_script(word: str, written: str) -> bool:

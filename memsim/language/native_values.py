@@ -67,9 +67,11 @@ _NO_DAY: Final = re.compile(
     rf"(?<![\w])(?P<name>{_WORD})\.?\s(?:del?\s)?(?P<year>\d{{4}})(?![\d.,:-]*\d)"
 )
 _NAMING: Final = (_TURKIC, _YEAR_FIRST, _DAY_FIRST, _MONTH_FIRST, _NO_DAY)
+_CLOCK_SIGNS: Final = "時时点點시"
 _CLOCK: Final = re.compile(
     r"(?<!\d)(?P<hour>\d{1,2})\s?[時时点點시]\s?(?:(?P<minute>\d{1,2})\s?[分분])?"
 )
+_GROUP: Final = re.compile(r"\d[.,]\d")
 _GROUPS: Final = re.compile(
     r"(?<![\d.,])\d{1,3}(?:(?:\.\d{3}){2,}(?:,\d+)?|\.\d{3},\d+)(?!\d|[.,]\d)"
     r"|(?<![\d.,])\d{1,2}(?:,\d{2})+,\d{3}(?![\d]|,\d)"
@@ -110,11 +112,21 @@ def plain_values(folded: str) -> str:
     """A folded text in a language besides English, with its values in plain form."""
     if not _NUMBER_AT.search(folded):
         return folded
-    text = _MONGOLIAN.sub(_numbered, _VIETNAMESE.sub(_numbered, _EAST.sub(_eastern, folded)))
+    text = folded
+    # A pattern that no text begins to match costs more than a look for what it cannot do without.
+    if "月" in text or "월" in text:
+        text = _EAST.sub(_eastern, text)
+    if "thang" in text:
+        text = _VIETNAMESE.sub(_numbered, text)
+    if "сарын" in text:
+        text = _MONGOLIAN.sub(_numbered, text)
     for pattern in _NAMING:
         text = pattern.sub(_named, text)
-    text = _CLOCK.sub(lambda at: f" {int(at['hour']):02}:{int(at['minute'] or 0):02} ", text)
-    return _SEAM.sub(" ", _NUMBER_ENDING.sub(" ", _GROUPS.sub(_ungrouped, text)))
+    if any(sign in text for sign in _CLOCK_SIGNS):
+        text = _CLOCK.sub(lambda at: f" {int(at['hour']):02}:{int(at['minute'] or 0):02} ", text)
+    if _GROUP.search(text):
+        text = _GROUPS.sub(_ungrouped, text)
+    return _SEAM.sub(" ", _NUMBER_ENDING.sub(" ", text))
 
 
 def part_scripts(folded: str) -> str:

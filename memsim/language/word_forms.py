@@ -134,10 +134,12 @@ def has_foreign_word(words: Iterable[str]) -> bool:
 
 def is_surely_foreign(text: str) -> bool:
     """Whether letters or words show that a text is not in English; names alone show nothing."""
-    if is_english(text):
-        return False
-    spoken = map(str.lower, _LATIN_WORD.findall(text[:READ]))
-    return has_native_letters(text) or has_foreign_word(spoken)
+    return not is_english(text) and (has_native_letters(text) or says_foreign_word(text))
+
+
+def says_foreign_word(text: str) -> bool:
+    """Whether a text has a word that no English text has."""
+    return has_foreign_word(map(str.lower, _LATIN_WORD.findall(text[:READ])))
 
 
 @lru_cache(maxsize=1 << 16)

@@ -55,11 +55,12 @@ class ValueSearch:
         return found | self._found_forms(text) if self._words.has_values else found
 
     def _found_forms(self, text: str) -> set[str]:
-        if form_test(text) is None:
+        is_form = form_test(text)
+        if is_form is None:
             return set()
         if self._forms is None:
             self._forms = FormSearch(self._values)
-        return self._forms.found(text)
+        return self._forms.found_by(text, is_form)
 
 
 class _Automaton:

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memsim.language import form_search
+from memsim.language.word_forms import prefix_sizes
 from memsim.scenario.words import ValueSearch, says, words
 
 
@@ -97,3 +99,20 @@ def test_symbols_count_only_where_there_are_no_words() -> None:
     """`C++` is the word C; `+` alone is itself."""
     assert words("C++") == ("c",)
     assert words("+ +") == ("+", "+")
+
+
+def test_a_word_is_compared_with_values_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In another language the words of many texts are mostly the same words."""
+    compared: list[str] = []
+
+    def sizes(word: str) -> list[int]:
+        compared.append(word)
+        return prefix_sizes(word)
+
+    search = ValueSearch(["Vilnius", "senas Kaunas"])
+    monkeypatch.setattr(form_search, "prefix_sizes", sizes)
+
+    for _ in range(20):
+        assert {"Vilnius"} == search.found("Yra Vilniuje, Vilniuje, ne Kaune.")
+
+    assert len(compared) <= 10
