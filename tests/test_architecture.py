@@ -123,6 +123,7 @@ LATE = frozenset(
         "memsim.report.plots.breakdown",
         "memsim.report.plots.cost",
         "memsim.report.plots.fact_loss",
+        "memsim.report.plots.named_lines",
         "memsim.report.plots.style",
         "memsim.report.plots.tradeoff",
         "memsim.service.app",

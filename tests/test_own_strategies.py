@@ -14,7 +14,8 @@ from memsim.cli.program import program
 from memsim.context import wrong_name
 from memsim.report.frames import Frames
 from memsim.report.plots import pictures
-from memsim.report.plots.style import SECTION_COLOURS, Picture, section_colours
+from memsim.report.plots.palette import SECTION_COLOURS, section_colours
+from memsim.report.plots.style import Picture
 from memsim.report.summarise import summarise
 from memsim.runs import Run, load_run
 

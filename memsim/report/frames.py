@@ -49,6 +49,12 @@ class Frames:
         rows = [_turn_row(case, line, names) for case, line in lines]
         return pd.DataFrame(rows, columns=[*_TURN_COLUMNS, *(TOKENS + name for name in names)])
 
+    @property
+    def sections(self) -> list[str]:
+        """The names of all sections, memsim's own first."""
+        columns = [str(name) for name in self.turns.columns]
+        return [name.removeprefix(TOKENS) for name in columns if name.startswith(TOKENS)]
+
     @cached_property
     def facts(self) -> pd.DataFrame:
         """One row a planted fact, case and compaction that the case had gone through.

@@ -12,7 +12,8 @@ from memsim.gate.comparison import ChangeWord, Comparison, MetricChange
 from memsim.report.layout import UNICODE
 from memsim.report.plots.baseline_change import WORDS, forest
 from memsim.report.plots.breakdown import heat_map, leakage_matrix
-from memsim.report.plots.style import Picture, colour, lettering, styled
+from memsim.report.plots.palette import lettering, strategy_looks
+from memsim.report.plots.style import Picture, styled
 from memsim.report.run_summary import BoardRow, Estimate, Matrix, Slice
 
 
@@ -26,7 +27,8 @@ def cell(metric: str, word: ChangeWord, change: float, low: float, high: float) 
 def drawn(*cells: MetricChange) -> Picture:
     """The forest of some findings."""
     comparison = Comparison(base="main", now="now", cells=cells, stale=(), moved=())
-    material: Any = SimpleNamespace(summary=SimpleNamespace(comparison=comparison))
+    told = SimpleNamespace(comparison=comparison)
+    material: Any = SimpleNamespace(summary=told, narrow=False, width=6.4, letters=30)
     with styled():
         picture = forest(material)
     assert picture is not None
@@ -91,10 +93,11 @@ def test_a_slice_that_nobody_was_scored_in_is_drawn_and_no_warning() -> None:
 @pytest.mark.parametrize("name", ["sliding_window", "hybrid", "vector", "layered"])
 def test_letters_on_white_are_dark_enough(name: str) -> None:
     """4.5 to 1, and no darker than they are already."""
-    ink = lettering(colour(name))
+    colour = strategy_looks([name])[name].colour
+    ink = lettering(colour)
 
     assert lettering(ink) == ink
-    assert (colour(name) == ink) == (name == "layered")
+    assert (colour == ink) == (name in {"layered", "sliding_window"})
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from click.testing import CliRunner, Result
 from memsim.cli.program import program
 from memsim.report.frames import Frames
 from memsim.report.plots import PLOTS, save_pictures
-from memsim.report.plots.style import CONTROL, Picture, colour
+from memsim.report.plots.palette import strategy_looks
+from memsim.report.plots.style import Picture
 from memsim.report.summarise import summarise
 from memsim.runs import Run, load_run
 
@@ -89,13 +90,14 @@ def test_pictures_are_files_that_a_browser_opens(pictured: Saved) -> None:
         assert b"\x89PNG" == png.read_bytes()[:4]
 
 
-def test_a_strategy_keeps_its_colour() -> None:
-    """In every run, with every parameter; controls are grey."""
-    assert colour("bm25") == colour("bm25:k=3")
-    assert colour("mine") == colour("mine")
-    assert {CONTROL} == {colour(name) for name in ("full_context", "no_memory", "oracle")}
-    known = ("layered", "bm25", "vector", "hybrid", "sliding_window", "rolling_summary", "prx")
-    assert len(known) == len({colour(name) for name in known})
+def test_controls_are_grey_and_differ() -> None:
+    """In shade and in mark."""
+    looks = strategy_looks(["full_context", "no_memory", "oracle", "bm25"])
+    greys = [look for look in looks.values() if look.colour[1:3] * 3 == look.colour[1:]]
+
+    assert (
+        3 == len(greys) == len({look.colour for look in greys} | {look.mark for look in greys}) / 2
+    )
 
 
 def test_frames_hold_the_records(run: Run) -> None:

@@ -10,6 +10,7 @@ from memsim.report.html.cost_section import money_of
 from memsim.report.html.markup import Markup, Value, breakable, code, element, joined
 from memsim.report.html.page_content import PageContent, address, strategy_name
 from memsim.report.leak_board import LeakBoard, LeakCell, LeakRow
+from memsim.report.plots.palette import Looks
 from memsim.report.recommendation import Recommendation, recommend
 from memsim.report.run_summary import Board, BoardRow, MissedGroup
 from memsim.scoring.outcomes import REASONS, reason_name
@@ -28,7 +29,7 @@ def answers(subject: PageContent) -> Markup:
     chosen = found.chosen
     return _answers(
         [
-            ("Which strategy?", _choice(board, rows, found)),
+            ("Which strategy?", _choice(board, rows, found, subject.looks)),
             ("What does it forget?", _forgets(board, chosen)),
             ("Why?", _why(subject, chosen)),
             ("What does it cost?", _costs(subject, chosen, rows)),
@@ -47,9 +48,12 @@ def _line(said: str) -> Markup:
     return Markup(said) if whole else element("p", said)
 
 
-def _choice(board: Board, rows: Sequence[BoardRow], found: Recommendation) -> Iterator[str]:
+def _choice(
+    board: Board, rows: Sequence[BoardRow], found: Recommendation, looks: Looks
+) -> Iterator[str]:
     best = found.chosen
-    yield joined([element("span", strategy_name(best.strategy), class_="pick"), " ", badge(found)])
+    name = element("span", strategy_name(best.strategy, looks), class_="pick")
+    yield joined([name, " ", badge(found)])
     if best.recall.mean is None:
         yield "Its recall could not be scored."
         return
@@ -66,7 +70,7 @@ def _choice(board: Board, rows: Sequence[BoardRow], found: Recommendation) -> It
         said = f"Only {best.recall.n:,} of {best.answerable:,} could be scored."
         yield element("strong", said, class_="warn")
     if len(rows) > 1:
-        yield _ladder(rows)
+        yield _ladder(rows, looks)
     if best.failed:
         yield element("strong", "It broke a bound: see what failed.", class_="bad")
     yield _rivals(found, rows)
@@ -86,14 +90,12 @@ def capital(said: str) -> str:
     return said[:1].upper() + said[1:]
 
 
-def _ladder(rows: Sequence[BoardRow]) -> Markup:
+def _ladder(rows: Sequence[BoardRow], looks: Looks) -> Markup:
     """Render the recall of the best strategies as bars."""
-    from memsim.report.plots.style import colour
-
     made = []
     for row in rows[:LADDER]:
         share = row.recall.mean or 0.0
-        ink = f"f-{colour(row.strategy)[1:]}"
+        ink = f"f-{looks[row.strategy].colour[1:]}"
         bar = element("rect", width=f"{100 * share:.1f}", height=8, class_=ink)
         frame: dict[str, Value] = {"viewBox": "0 0 100 8", "preserveAspectRatio": "none"}
         drawn = element("svg", bar, **frame, aria_hidden="true")

@@ -12,9 +12,11 @@ from memsim.report import number_format
 from memsim.report.html.markup import Markup, element, table
 from memsim.report.html.page_content import PageContent, section, strategy_name
 from memsim.report.layout import Column, Table
+from memsim.report.plots.palette import Looks
 from memsim.report.run_summary import Board, BoardRow
 from memsim.suite.cases import CaseResult
 
+COST_PLOTS = ("spend", "context-over-time")
 MEMORY = frozenset({"write", "maintain", "search"})
 """Phases in which a memory, and not the agent, calls a model."""
 
@@ -57,10 +59,13 @@ def money_of(subject: PageContent, row: BoardRow) -> str:
 def spending(subject: PageContent) -> Markup:
     """Render the section on costs."""
     board = subject.board
-    inside: list[str] = [subject.plot("spend", "context-over-time")]
+    inside: list[str] = [subject.plot(*COST_PLOTS)]
     if board is not None:
         spent = [cost_of(_cases(subject, board.budget, r.strategy), subject) for r in board.rows]
-        inside += [_table(board, spent), element("p", *_notes(subject, spent), class_="note")]
+        inside += [
+            _table(board, spent, subject.looks),
+            element("p", *_notes(subject, spent), class_="note"),
+        ]
     else:
         inside.append(element("p", "No scenario was played.", class_="unmeasured"))
     return section("cost", "What remembering cost", "What is the price of it?", *inside)
@@ -82,7 +87,7 @@ def _notes(subject: PageContent, spent: Sequence[StrategyCost]) -> Iterator[str]
         yield " No dollars: the offline model is free." if free else " No dollars are known."
 
 
-def _table(board: Board, spent: Sequence[StrategyCost]) -> Markup:
+def _table(board: Board, spent: Sequence[StrategyCost], looks: Looks) -> Markup:
     rows = board.rows
     series = [
         (Column("strategy", right=False), [r.strategy for r in rows]),
@@ -107,7 +112,7 @@ def _table(board: Board, spent: Sequence[StrategyCost]) -> Markup:
         f"{what} at budget {number_format.budget(board.budget)}",
         tones=["control" if r.control else "" for r in rows],
         heading=0,
-        cell=lambda _, column, text: strategy_name(text) if column == 0 else text,
+        cell=lambda _, column, text: strategy_name(text, looks) if column == 0 else text,
     )
 
 

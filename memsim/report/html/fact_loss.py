@@ -24,6 +24,7 @@ from memsim.scoring.outcomes import REASONS, reason_name
 if TYPE_CHECKING:
     import pandas as pd
 
+    from memsim.report.plots.palette import Looks
     from memsim.report.run_summary import Board, Matrix, MissedGroup
 
 # Facts lost by compactions: how many after each, and their names after the second.
@@ -46,7 +47,7 @@ def compaction_losses(subject: PageContent) -> Iterator[Markup]:
     found = [(name, rows) for name, rows in found if (rows["compactions"] >= 1).any()]
     if not found:
         return
-    yield _shares(found, number_format.budget(board.budget))
+    yield _shares(found, number_format.budget(board.budget), subject.looks)
     linked = _replayed(subject)
     for name, rows in found:
         yield from _gone(name, _after(rows, SECOND), linked)
@@ -58,7 +59,7 @@ def _after(facts: pd.DataFrame, compactions: int) -> pd.DataFrame:
     return rows.drop_duplicates(["case", "fact"])
 
 
-def _shares(found: list[tuple[str, pd.DataFrame]], budget: str) -> Markup:
+def _shares(found: list[tuple[str, pd.DataFrame]], budget: str, looks: Looks) -> Markup:
     series = [(Column("strategy", right=False), [name for name, _ in found])]
     for count in AFTER:
         cells = []
@@ -70,7 +71,7 @@ def _shares(found: list[tuple[str, pd.DataFrame]], budget: str) -> Markup:
         Table.of_columns(series),
         f"Facts that still stood in what was sent, by compactions since they were said, {budget}",
         heading=0,
-        cell=lambda _, column, text: strategy_name(text) if column == 0 else text,
+        cell=lambda _, column, text: strategy_name(text, looks) if column == 0 else text,
     )
 
 
@@ -105,14 +106,14 @@ def _replayed(subject: PageContent) -> frozenset[str]:
     return frozenset(entry["key"] for entry in json.loads(subject.viewer.data["reels"])["cases"])
 
 
-PLOTS = ("forgetting", "whereabouts", "survival", "needle-grid")
+LOSS_PLOTS = ("forgetting", "whereabouts", "survival", "needle-grid")
 SCENARIO = frozenset({"scenario", "conversation"})
 
 
 def forgotten_facts(subject: PageContent) -> Markup:
     """Render the section on forgotten facts."""
     board = subject.board
-    inside: list[str] = [subject.plot(*PLOTS)]
+    inside: list[str] = [subject.plot(*LOSS_PLOTS)]
     if board is None:
         inside.append(element("p", "No scenario was played.", class_="unmeasured"))
     else:
@@ -130,15 +131,15 @@ def _whys(subject: PageContent, board: Board) -> Iterator[Markup]:
     mine = [g for g in groups if g.budget == board.budget]
     others = [g for g in groups if g.budget != board.budget]
     if mine:
-        yield _reasons(mine)
+        yield _reasons(mine, subject.looks)
     else:
         yield element("p", "Nothing was missed.", class_="note")
     yield _meanings(subject)
     if others:
-        yield folded("Why probes were missed at other budgets", _reasons(others))
+        yield folded("Why probes were missed at other budgets", _reasons(others, subject.looks))
 
 
-def _reasons(groups: Sequence[MissedGroup]) -> Markup:
+def _reasons(groups: Sequence[MissedGroup], looks: Looks) -> Markup:
     words = list(dict.fromkeys(reason for g in groups for reason in g.reasons))
     series = [
         (Column("strategy", right=False), [g.strategy for g in groups]),
@@ -155,7 +156,7 @@ def _reasons(groups: Sequence[MissedGroup]) -> Markup:
     def cell(row: int, column: int, text: str) -> Markup | str:
         group = groups[row]
         if column == 0:
-            return strategy_name(text)
+            return strategy_name(text, looks)
         if not 4 <= column < 4 + len(words) or text == "0":
             return text
         return element("a", text, href=_cases(group, words[column - 4]))

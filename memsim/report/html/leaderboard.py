@@ -37,6 +37,7 @@ from memsim.report.html.page_content import (
     strategy_name,
 )
 from memsim.report.layout import UNICODE, Column, Table
+from memsim.report.plots.palette import Looks
 from memsim.report.recommendation import findings
 from memsim.report.run_summary import Board, BoardRow
 from memsim.scoring.outcomes import reason_name
@@ -134,17 +135,21 @@ def leaderboard(subject: PageContent) -> Markup:
     """Render the leaderboard with the columns of the terminal's table."""
     main = subject.board
     others = [b for b in subject.summary.boards if b is not main]
-    inside = [_board(main)] if main else [unmeasured("No scenario was played.", "memsim run")]
+    inside = (
+        [_board(main, subject.looks)]
+        if main
+        else [unmeasured("No scenario was played.", "memsim run")]
+    )
     if others:
-        shown = [_board(board) for board in others]
+        shown = [_board(board, subject.looks) for board in others]
         inside.append(folded(f"{number_format.plural(len(others), 'more board')}", *shown))
     head, question = "Leaderboard", "Which strategy remembers most?"
     return section("leaderboard", head, question, *inside)
 
 
-def _board(board: Board) -> Markup:
+def _board(board: Board, looks: Looks) -> Markup:
     parts: list[str] = [
-        _rows(board),
+        _rows(board, looks),
         folded("What the columns mean", items(legend(board, UNICODE)), class_="note"),
     ]
     over = f"{board.dataset or 'scenarios'}, budget {number_format.budget(board.budget)}"
@@ -156,13 +161,13 @@ def _board(board: Board) -> Markup:
     return element("div", *parts, class_="board", data_budget=name)
 
 
-def _rows(board: Board) -> Markup:
+def _rows(board: Board, looks: Looks) -> Markup:
     made = board_table(board, UNICODE)
     named_by = [column.head for column in made.columns].index("strategy")
     tones = [_tone(row) for row in board.rows]
 
     def cell(_row: int, column: int, text: str) -> Markup | str:
-        return strategy_name(text) if column == named_by else text
+        return strategy_name(text, looks) if column == named_by else text
 
     caption = title(board, UNICODE).capitalize()
     return table(made, caption, tones=tones, cell=cell, heading=named_by)

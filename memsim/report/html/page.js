@@ -3,10 +3,10 @@
 const Page = (() => {
   const unpacked = new Map();
   const sections = ["system", "core", "summary", "recalled", "working", "window", "tools", "query"];
-  const OWN_TONES = 6;
-  const own = [];
+  const OWN_TONES = 12;
+  const own = JSON.parse(document.documentElement.dataset.sections ?? "[]");
 
-  // The tone of a section; one with a name of its own gets the next free of six.
+  // The tone of a section, as in the plots; one with a name of its own gets the next of twelve.
   function tone(section) {
     if (sections.includes(section)) return section;
     if (!own.includes(section)) own.push(section);

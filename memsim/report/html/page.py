@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 from memsim.atomic_files import write_whole
 from memsim.errors import RunFolderError
-from memsim.report.html.cost_section import spending
-from memsim.report.html.fact_loss import forgotten_facts, grid
+from memsim.report.html.cost_section import COST_PLOTS, spending
+from memsim.report.html.fact_loss import LOSS_PLOTS, forgotten_facts, grid
 from memsim.report.html.invariant_section import invariants
 from memsim.report.html.leaderboard import baseline, leaderboard, trade_off, verdict
 from memsim.report.html.leakage_section import leakage
-from memsim.report.html.markup import Markup, data_blocks, element, joined
+from memsim.report.html.markup import Markup, compact_json, data_blocks, element, joined
 from memsim.report.html.method import method
 from memsim.report.html.missed_probes import cases, cases_of
 from memsim.report.html.page_content import Fragment, PageContent, section
-from memsim.report.html.pictures import colours, figure
+from memsim.report.html.pictures import colours, figure, section_rules
 from memsim.report.run_summary import RunSummary
 from memsim.runs import Run
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from memsim.report.frames import Frames
 
 NAME = "report.html"
+SHOWN = ("trade-off", "budget-sweep", "forest", *LOSS_PLOTS, *COST_PLOTS)
+"""Plots of the page; the others are tables in it."""
 SCRIPTS = ("page.js", "filters.js", "cases.js")
 NAMES = {
     "verdict": "Verdict",
@@ -93,12 +95,16 @@ def viewer_page(run: Run, summary: RunSummary, viewer: Fragment) -> str:
 
 
 def _drawn(run: Run, summary: RunSummary, frames: Frames) -> dict[str, Markup]:
-    from memsim.report.plots import pictures
+    from memsim.report.plots import one_picture, pictures
 
     with warnings.catch_warnings():
         # Of signs that its own font lacks; here they are drawn in the reader's.
         warnings.filterwarnings("ignore", category=UserWarning)
-        return {picture.name: figure(picture) for picture in pictures(run, summary, frames)}
+        return {
+            picture.name: figure(picture, one_picture(picture.name, summary, frames, narrow=True))
+            for picture in pictures(run, summary, frames)
+            if picture.name in SHOWN
+        }
 
 
 def _viewer(viewer: Fragment | None) -> list[Markup]:
@@ -146,7 +152,7 @@ def _foot(subject: PageContent) -> Markup:
 
 
 def _document(subject: PageContent, body: Markup, data: Markup, viewer: Fragment | None) -> str:
-    styles = [_asset("page.css"), colours(body), viewer.css if viewer else ""]
+    styles = [_asset("page.css"), section_rules(), colours(body), viewer.css if viewer else ""]
     style = "\n".join(part.strip() for part in styles if part.strip()) + "\n"
     scripts = [_asset(name) for name in SCRIPTS]
     if viewer is not None and viewer.script:
@@ -165,7 +171,9 @@ def _document(subject: PageContent, body: Markup, data: Markup, viewer: Fragment
     skip = element("a", "Skip to the report", href="#main", class_="skip")
     run = joined(element("script", Markup(script)) for script in scripts)
     inside = joined([skip, body, data, run], Markup("\n"))
-    html = element("html", element("head", head), element("body", inside), lang="en")
+    own = compact_json(subject.own_sections) if subject.own_sections else None
+    parts = element("head", head), element("body", inside)
+    html = element("html", *parts, lang="en", data_sections=own)
     return f"<!doctype html>\n{html}\n"
 
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from memsim.gate.score_sheet import scenario_of
 from memsim.report import number_format
 from memsim.report.html.markup import Markup, breakable, element, joined
+from memsim.report.plots.palette import SECTION_COLOURS, Looks, report_looks, section_colours
 from memsim.report.run_summary import Board, BoardRow, RunSummary
 from memsim.runs import Run
 from memsim.suite.cases import CaseResult
@@ -59,6 +60,18 @@ class PageContent:
         return tuple(r for r in self.board.rows if not r.control) if self.board else ()
 
     @property
+    def looks(self) -> Looks:
+        """The look of each strategy, as in the plots."""
+        return report_looks(self.summary)
+
+    @property
+    def own_sections(self) -> list[str]:
+        """The sections with names of the strategies' own, in the order of their colours."""
+        if self.frames is None:
+            return []
+        return [n for n in section_colours(self.frames.sections) if n not in SECTION_COLOURS]
+
+    @property
     def settings(self) -> Mapping[str, Any]:
         """The settings of the run."""
         return self.run.table("settings")
@@ -93,14 +106,15 @@ UNBROKEN = 18
 """Letters of a strategy's name that stay on one line, as those of memsim's own do."""
 
 
-def strategy_name(strategy: str) -> Markup:
+def strategy_name(strategy: str, looks: Looks) -> Markup:
     """Render a strategy's name with the colour that plots give it."""
     from memsim.report.html.pictures import chip
-    from memsim.report.plots.style import colour
 
+    look = looks.get(strategy)
+    mark = chip(look.colour) if look else Markup()
     if len(strategy) <= UNBROKEN:
-        return element("span", chip(colour(strategy)), strategy, class_="unbroken")
-    return joined([chip(colour(strategy)), breakable(strategy)])
+        return element("span", mark, strategy, class_="unbroken")
+    return joined([mark, breakable(strategy)])
 
 
 def address(**parts: object) -> str:

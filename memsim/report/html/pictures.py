@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from memsim.report.html.markup import Markup, element, legible, scrolling
+from memsim.report.html.markup import Markup, element, legible
+from memsim.report.plots.palette import OWN_SECTION_COLOURS, SECTION_COLOURS
 
 if TYPE_CHECKING:
     from memsim.report.plots.style import Picture
@@ -29,6 +30,7 @@ _NEUTRAL = {
     "#e4e4e4": "var(--line)",
     "#c9c9c9": "light-dark(#c9c9c9,#4d5563)",
     PALE: "var(--panel)",
+    "#000000": "#000",
 }
 _ON_COLOUR = frozenset({"heat-map", "needle-grid", "leakage"})
 """Plots whose letters stand on fixed colours."""
@@ -36,17 +38,28 @@ MANY = 300
 """Points of a path, or marks of a row, from which on a plot is drawn less finely."""
 
 
-def figure(picture: Picture) -> Markup:
-    """A plot with its caption."""
-    drawing = scrolling(_inline(picture), f"Plot: {picture.title}")
+def figure(picture: Picture, narrow: Picture | None = None) -> Markup:
+    """A plot with its caption; on a small screen the narrow one is shown."""
+    drawings = [element("div", _inline(picture), class_="wide" if narrow else None)]
+    if narrow is not None:
+        drawings.append(element("div", _inline(narrow, "-narrow"), class_="narrow"))
     caption = element("figcaption", picture.caption)
-    return element("figure", drawing, caption, id=f"plot-{picture.name}", class_="plot")
+    return element("figure", *drawings, caption, id=f"plot-{picture.name}", class_="plot")
 
 
 def colours(markup: str) -> str:
     """Write the CSS rules for every colour class of the page, such as `f-0072b2`."""
     found = sorted(set(re.findall(r"\b([fkb])-([0-9a-f]{6})\b", markup)))
     return "\n".join(_rule(kind, f"#{colour}") for kind, colour in found)
+
+
+def section_rules() -> str:
+    """Write the CSS rules for the colours of sections, such as `s-window`."""
+    tones = dict(SECTION_COLOURS)
+    tones |= {f"own{n}": colour for n, colour in enumerate(OWN_SECTION_COLOURS)}
+    names = "".join(f"--s-{tone}:{colour};" for tone, colour in tones.items())
+    rules = "".join(f".s-{tone}{{background:var(--s-{tone})}}" for tone in tones)
+    return f":root{{{names}}}\n{rules}"
 
 
 def chip(colour: str) -> Markup:
@@ -83,7 +96,7 @@ def _luminance(*parts: float) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def _inline(picture: Picture) -> Markup:
+def _inline(picture: Picture, variant: str = "") -> Markup:
     kept = io.BytesIO()
     picture.figure.savefig(kept, format="svg", metadata={"Date": None, "Creator": None})
     # Our own drawing, not a stranger's file; but a name in it may hold what XML may not.
@@ -92,7 +105,7 @@ def _inline(picture: Picture) -> Markup:
     _clean(root)
     for node in root.iter():
         _restyle(node, fixed=node in fixed)
-        _rename(node, picture.name)
+        _rename(node, f"{picture.name}{variant}")
     for node in root.iter():
         _shorten(node)
     for name in ("width", "height", "version"):

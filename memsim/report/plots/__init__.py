@@ -49,10 +49,12 @@ def pictures(run: Run, summary: RunSummary, frames: Frames | None = None) -> Ite
                 yield picture
 
 
-def one_picture(name: str, summary: RunSummary, frames: Frames) -> Picture | None:
-    """The plot of a name in `PLOTS`; None where the run has no numbers for it."""
+def one_picture(
+    name: str, summary: RunSummary, frames: Frames, *, narrow: bool = False
+) -> Picture | None:
+    """The plot of a name in `PLOTS`, wide or narrow; None where the run has no numbers for it."""
     with styled():
-        return PLOTS[name](PlotMaterial(summary=summary, frames=frames))
+        return PLOTS[name](PlotMaterial(summary=summary, frames=frames, narrow=narrow))
 
 
 def save_pictures(

@@ -12,7 +12,8 @@ from matplotlib.ticker import MaxNLocator
 from memsim.gate.comparison import Comparison, MetricChange
 from memsim.gate.score_sheet import is_share
 from memsim.report.layout import UNICODE
-from memsim.report.plots.style import FAINT, HALF_PAGE, INK, Picture, PlotMaterial
+from memsim.report.plots.labels import middle_cut, short_names
+from memsim.report.plots.style import FAINT, INK, Picture, PlotMaterial
 
 WORDS: dict[str, tuple[str, str, str, Any]] = {
     "worse": ("#d55e00", "v", "#d55e00", "-"),
@@ -30,7 +31,11 @@ def forest(material: PlotMaterial) -> Picture | None:
     cells = [c for c in comparison.cells if c.low is not None] if comparison else []
     if not comparison or not cells:
         return None
-    figure = Figure(figsize=(HALF_PAGE[0] * 1.1, 1.05 + 0.3 * len(cells)))
+    narrow = material.narrow
+    width = material.width * (1.0 if narrow else 1.1)
+    figure = Figure(
+        figsize=(width, (1.5 if narrow else 1.05) + (0.42 if narrow else 0.3) * len(cells))
+    )
     axes = figure.subplots()
     limit = _limit(cells)
     axes.set_xlim(-limit, limit)
@@ -39,16 +44,20 @@ def forest(material: PlotMaterial) -> Picture | None:
     axes.axvline(0, color=FAINT, linewidth=1)
     for place, cell in enumerate(reversed(cells)):
         _whisker(axes, place, cell, limit)
-    axes.set_yticks(range(len(cells)), [f"{c.variant}  {c.metric}" for c in reversed(cells)])
+    shown = short_names([cell.variant for cell in cells], material.letters)
+    joint = "\n" if narrow else "  "
+    named = [f"{shown[cell.variant]}{joint}{cell.metric}" for cell in reversed(cells)]
+    axes.set_yticks(range(len(cells)), named)
     axes.set_ylim(-0.7, len(cells) - 0.3)
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0)
-    axes.xaxis.set_major_locator(MaxNLocator(5, symmetric=True))
-    said = f"change against {comparison.base}; grey: too small to count"
+    axes.xaxis.set_major_locator(MaxNLocator(3 if narrow else 5, symmetric=True))
+    joint = ";\n" if narrow else "; "
+    said = [f"change against {middle_cut(comparison.base, 30)}", "grey: too small to count"]
     if any(_ends(cell, limit)[2] for cell in cells):
-        said += "; an arrow: it goes on"
-    axes.set_xlabel(said)
-    _legend(figure, cells)
+        said.append("an arrow: it goes on")
+    axes.set_xlabel(joint.join(said))
+    _legend(figure, cells, columns=2 if narrow else 4)
     title = f"Against {comparison.base}"
     return Picture(name="forest", title=title, caption=_caption(comparison, cells), figure=figure)
 
@@ -97,7 +106,7 @@ def _whisker(axes: Axes, place: int, cell: MetricChange, limit: float) -> None:
     )
 
 
-def _legend(figure: Figure, cells: Sequence[MetricChange]) -> None:
+def _legend(figure: Figure, cells: Sequence[MetricChange], columns: int) -> None:
     from matplotlib.lines import Line2D
 
     words = [word for word in WORDS if any(c.word == word for c in cells)]
@@ -105,7 +114,7 @@ def _legend(figure: Figure, cells: Sequence[MetricChange]) -> None:
         Line2D([], [], color=ink, marker=mark, markerfacecolor=filling, linestyle=line)
         for ink, mark, filling, line in (WORDS[word] for word in words)
     ]
-    figure.legend(handles, words, loc="outside upper left", ncols=len(words), fontsize=8)
+    figure.legend(handles, words, loc="outside upper left", ncols=columns, fontsize=8)
 
 
 def _caption(comparison: Comparison, cells: Sequence[MetricChange]) -> str:

@@ -10,7 +10,8 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from memsim.report.leak_board import LeakBoard
-from memsim.report.plots.style import HALF_PAGE, Picture, PlotMaterial, share
+from memsim.report.plots.labels import short_names
+from memsim.report.plots.style import Picture, PlotMaterial, share
 from memsim.report.run_summary import Matrix
 
 LOW_TO_HIGH = LinearSegmentedColormap.from_list("recall", ["#fbf3e4", "#7fb8ad", "#0b5d6b"])
@@ -29,12 +30,13 @@ def heat_map(material: PlotMaterial) -> Picture | None:
     columns = [n for n, row in enumerate(board.rows) if row.control != "evidence"]
     values = np.array([[_number(s.recall[n]) for n in columns] for s in matrix.slices], dtype=float)
     names = [board.rows[n].strategy for n in columns]
+    shown = list(short_names(names).values())
     figure = Figure(figsize=(1.9 + 0.62 * len(names), 1.5 + 0.3 * len(matrix.slices)))
     axes = figure.subplots()
     _cells(axes, values)
     labels = [f"{s.name.rpartition('::')[2]}  ({s.n})" for s in matrix.slices]
     axes.set_yticks(range(len(labels)), labels)
-    axes.set_xticks(range(len(names)), names, rotation=38, ha="left", rotation_mode="anchor")
+    axes.set_xticks(range(len(names)), shown, rotation=38, ha="left", rotation_mode="anchor")
     axes.xaxis.tick_top()
     caption = _widest(matrix, names, values)
     return Picture(name="heat-map", title=f"Recall by {matrix.by}", caption=caption, figure=figure)
@@ -52,13 +54,16 @@ def needle_grid(material: PlotMaterial) -> Picture | None:
         index="strategy", columns="band", values="recall", aggfunc="mean"
     )
     table = table.reindex(index=list(material.strategies), columns=range(DEPTHS))
-    figure = Figure(figsize=(HALF_PAGE[0], 1.1 + 0.3 * len(table)))
+    figure = Figure(figsize=(material.width, 1.1 + 0.3 * len(table)))
     axes = figure.subplots()
-    _cells(axes, table.to_numpy(dtype=float))
-    axes.set_yticks(range(len(table)), list(table.index))
-    ticks = range(0, DEPTHS + 1, 2)
+    _cells(axes, table.to_numpy(dtype=float), small=material.narrow)
+    shown = short_names(table.index, 12 if material.narrow else material.letters)
+    axes.set_yticks(range(len(table)), [shown[name] for name in table.index])
+    ticks = range(0, DEPTHS + 1, 5 if material.narrow else 2)
     axes.set_xticks([n - 0.5 for n in ticks], [f"{n * 10} %" for n in ticks])
-    axes.set_xlabel("where the fact was said, as a share of the conversation so far")
+    joint = "\n" if material.narrow else " "
+    said = f"where the fact was said,{joint}as a share of the conversation so far"
+    figure.supxlabel(said, fontsize=9)
     spread = (table.max(axis=1) - table.min(axis=1)).dropna()
     if spread.empty:
         return None
@@ -142,7 +147,7 @@ def _number(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def _cells(axes: Axes, values: np.ndarray) -> None:
+def _cells(axes: Axes, values: np.ndarray, *, small: bool = False) -> None:
     axes.imshow(values, cmap=LOW_TO_HIGH, vmin=0, vmax=1, aspect="auto")
     for (y, x), value in np.ndenumerate(values):
         known = not np.isnan(value)
@@ -152,7 +157,7 @@ def _cells(axes: Axes, values: np.ndarray) -> None:
             share(float(value)) if known else "–",
             ha="center",
             va="center",
-            fontsize=7.5,
+            fontsize=6.5 if small else 7.5,
             color="white" if known and value > 0.62 else "#333333",
         )
     _bare(axes)

@@ -10,14 +10,9 @@ from matplotlib.ticker import FuncFormatter
 from memsim.config import show_budget
 from memsim.context import in_order
 from memsim.report.frames import TOKENS
-from memsim.report.plots.style import (
-    FAINT,
-    HALF_PAGE,
-    Picture,
-    colour,
-    lettering,
-    section_colours,
-)
+from memsim.report.plots.labels import short_names
+from memsim.report.plots.palette import SECTION_COLOURS, lettering, section_colours
+from memsim.report.plots.style import FAINT, Picture
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,9 +26,9 @@ MOST_PANELS = 8
 COLUMNS = 2
 LEGEND_COLUMNS = 8
 PHASES = {
-    "answering": ("answering", "#0072b2"),
-    "maintaining": ("summaries and facts", "#d55e00"),
-    "searching": ("searching", "#009e73"),
+    "answering": ("answering", SECTION_COLOURS["window"]),
+    "maintaining": ("summaries and facts", SECTION_COLOURS["summary"]),
+    "searching": ("searching", SECTION_COLOURS["recalled"]),
 }
 
 
@@ -47,11 +42,17 @@ def context_over_time(material: PlotMaterial) -> Picture | None:
     turns = turns[turns["scenario"] == scenario]
     played = [n for n in material.strategies if (turns["strategy"] == n).any()]
     names = played[:MOST_PANELS]
-    rows = -(-len(names) // COLUMNS)
-    figure = Figure(figsize=(HALF_PAGE[0] * 1.15, 1.45 * rows + 0.8))
-    grid = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False)
-    used = in_order(name for name in _sections(turns) if turns[TOKENS + name].any())
-    colours = section_colours(used)
+    narrow = material.narrow
+    columns = 1 if narrow else COLUMNS
+    rows = -(-len(names) // columns)
+    width = material.width * (1.0 if narrow else 1.15)
+    figure = Figure(figsize=(width, (1.25 if narrow else 1.45) * rows + 0.8))
+    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    used = in_order(name for name in material.frames.sections if turns[TOKENS + name].any())
+    # By all sections of the run, as in the rest of the page.
+    every = section_colours(material.frames.sections)
+    colours = {name: every[name] for name in used}
+    shown = short_names(names, 46)
     board = material.board
     budget = board.budget if board else 0
     counts: dict[str, int] = {}
@@ -64,7 +65,8 @@ def context_over_time(material: PlotMaterial) -> Picture | None:
             ticks, [budget * 1.09] * len(ticks), "|", color="#aa0000", markersize=4, alpha=0.6
         )
         axes.axhline(budget, color=FAINT, linewidth=0.8, linestyle=(0, (4, 3)))
-        axes.set_title(name, fontsize=8, fontweight="normal", color=lettering(colour(name)))
+        ink = lettering(material.looks[name].colour)
+        axes.set_title(shown[name], fontsize=8, fontweight="normal", color=ink)
         axes.set_ylim(0, budget * 1.18)
         axes.margins(x=0)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _short(y)))
@@ -77,8 +79,8 @@ def context_over_time(material: PlotMaterial) -> Picture | None:
         handles=[_patch(ink) for ink in colours.values()],
         labels=list(colours),
         loc="outside upper left",
-        ncols=min(len(colours), LEGEND_COLUMNS),
-        fontsize=7.5,
+        ncols=min(len(colours), 4 if narrow else LEGEND_COLUMNS),
+        fontsize=8,
         handlelength=1,
     )
     most = max(counts, key=lambda name: counts[name])
@@ -106,8 +108,9 @@ def spend(material: PlotMaterial) -> Picture | None:
     means = means.loc[[n for n in material.strategies if n in means.index]]
     order = means[list(PHASES)].sum(axis=1).sort_values(ascending=False)
     means = means.loc[order.index]
-    figure = Figure(figsize=(HALF_PAGE[0], 0.9 + 0.34 * len(means)))
+    figure = Figure(figsize=(material.width, 0.9 + 0.34 * len(means)))
     axes = figure.subplots()
+    means.index = means.index.map(short_names(means.index, material.letters))
     left = means["answering"] * 0
     for phase, (label, ink) in PHASES.items():
         if not means[phase].any():
@@ -119,7 +122,7 @@ def spend(material: PlotMaterial) -> Picture | None:
         means["cached"].where(means["cached"] > 0.01 * left.max()),
         range(len(means)),
         "|",
-        color="white",
+        color="black",
         markersize=11,
         markeredgewidth=2,
         label="_",
@@ -127,22 +130,24 @@ def spend(material: PlotMaterial) -> Picture | None:
     # Room on the right for the numbers.
     for place, total in enumerate(left):
         axes.text(total, place, f" {total:,.0f}", va="center", fontsize=8)
-    axes.margins(x=0.12)
+    axes.margins(x=0.25 if material.narrow else 0.12)
     axes.set_xlim(left=0)
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0)
-    axes.set_xlabel("tokens per turn; white: what a prompt cache could serve")
+    joint = "\n" if material.narrow else " "
+    said = f"tokens per turn;{joint}black line: what a prompt cache could serve"
+    figure.supxlabel(said, fontsize=9)
     figure.legend(
         *axes.get_legend_handles_labels(),
         loc="outside upper left",
-        ncols=3,
+        ncols=2 if material.narrow else 3,
         fontsize=8,
         handlelength=1,
     )
     least, most = order.index[-1], order.index[0]
     caption = (
         f"{least} spends {order.iloc[-1]:,.0f} tokens a turn, {most} {order.iloc[0]:,.0f};"
-        f" {float(means.loc[most, 'maintaining']):,.0f} of them go into keeping its memory."
+        f" {float(means['maintaining'].iloc[0]):,.0f} of them go into keeping its memory."
     )
     return Picture(name="spend", title="What it costs", caption=caption, figure=figure)
 
@@ -152,10 +157,6 @@ def _telling(turns: pd.DataFrame) -> str:
     by = turns.groupby("scenario").agg(c=("compactions", "sum"), t=("turn", "max"))
     by = by[by["t"] <= 1500] if (by["t"] <= 1500).any() else by
     return str(by.sort_values(["c", "t"]).index[-1])
-
-
-def _sections(turns: pd.DataFrame) -> list[str]:
-    return [c.removeprefix(TOKENS) for c in turns.columns if c.startswith(TOKENS)]
 
 
 def _stack(axes: Axes, turns: pd.DataFrame, colours: Mapping[str, str]) -> None:

@@ -9,20 +9,10 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from memsim.report.plots.style import (
-    BEHIND,
-    FAINT,
-    HALF_PAGE,
-    PALE_PLACES,
-    PLACE_COLOURS,
-    Picture,
-    colour,
-    dashes,
-    label_ends,
-    lettering,
-    share,
-    shortened,
-)
+from memsim.report.plots.labels import short_names
+from memsim.report.plots.named_lines import NamedLine, axes_of_lines
+from memsim.report.plots.palette import PLACE_COLOURS, Looks, lettering
+from memsim.report.plots.style import BEHIND, FAINT, Picture, figure_of, share
 from memsim.stats.interval import wilson
 
 if TYPE_CHECKING:
@@ -55,7 +45,7 @@ PLACES: dict[Whereabouts, str] = {
 }
 """What the chart calls each of the whereabouts."""
 SHOWN_COMPACTIONS = 40
-CROWD, COLUMNS, LETTERS = 5, 4, 24
+CROWD, COLUMNS, LETTERS = 5, 4, 22
 """Curves that are drawn into one picture with their bands; panels beside each other beyond that,
 and letters of a panel's name."""
 
@@ -83,7 +73,8 @@ def forgetting_curve(material: PlotMaterial) -> Picture | None:
     curves = list(_curves(material))
     if not curves:
         return None
-    figure = _panels(curves) if len(curves) > CROWD else _together(curves, material.strategies)
+    crowded = len(curves) > CROWD
+    figure = _panels(curves, material) if crowded else _together(curves, material)
     oldest = max(curve.oldest for curve in curves)
     keeps = max((c for c in curves if c.oldest == oldest), key=lambda curve: curve.recall[-1])
     caption = (
@@ -117,39 +108,42 @@ def _curves(material: PlotMaterial) -> Iterator[Curve]:
             yield Curve(name=name, oldest=oldest, ages=ages, recall=recall, low=lows, high=highs)
 
 
-def _together(curves: Sequence[Curve], names: Sequence[str]) -> Figure:
-    figure = Figure(figsize=HALF_PAGE)
-    axes = figure.subplots()
-    styles = dashes(names)
-    for curve in curves:
-        ink = colour(curve.name)
-        style = styles[curve.name]
-        axes.plot(curve.ages, curve.recall, color=ink, linestyle=style, marker="o", markersize=3)
-        axes.fill_between(curve.ages, curve.low, curve.high, color=ink, alpha=0.09, linewidth=0)
-    _ages(axes)
+def _together(curves: Sequence[Curve], material: PlotMaterial) -> Figure:
+    lines = [_line(curve, material.looks) for curve in curves]
+    axes = axes_of_lines(lines, (-0.03, 1.05), narrow=material.narrow, log=True)
+    for line in lines:
+        line.draw(axes)
+    _ages(axes, few=material.narrow)
     axes.set_xlabel("age of the fact at the question, turns (log)")
     axes.set_ylabel("recall")
-    ends = [(c.ages[-1], c.recall[-1], c.name, colour(c.name)) for c in curves]
-    label_ends(axes, ends, gap=0.05)
-    return figure
+    return figure_of(axes)
 
 
-def _panels(curves: Sequence[Curve]) -> Figure:
+def _line(curve: Curve, looks: Looks) -> NamedLine:
+    band = (curve.low, curve.high)
+    look = looks[curve.name]
+    return NamedLine(name=curve.name, look=look, xs=curve.ages, ys=curve.recall, band=band)
+
+
+def _panels(curves: Sequence[Curve], material: PlotMaterial) -> Figure:
     """One for each: many bands upon each other would be mud. The others stand behind it, pale."""
-    rows = -(-len(curves) // COLUMNS)
-    figure = Figure(figsize=(HALF_PAGE[0] * 1.15, 1.35 * rows + 0.5))
-    grid = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False)
+    columns = 2 if material.narrow else COLUMNS
+    rows = -(-len(curves) // columns)
+    width = material.width * (1.0 if material.narrow else 1.15)
+    figure = Figure(figsize=(width, 1.35 * rows + 0.5))
+    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    names = short_names([curve.name for curve in curves], LETTERS - 2 * material.narrow)
     for axes, curve in zip(grid.flat, curves, strict=False):
         for other in curves:
             axes.plot(other.ages, other.recall, color=BEHIND, linewidth=0.7, zorder=1)
-        ink = colour(curve.name)
+        look = material.looks[curve.name]
+        ink = look.colour
         axes.fill_between(curve.ages, curve.low, curve.high, color=ink, alpha=0.2, linewidth=0)
-        axes.plot(curve.ages, curve.recall, color=ink, marker="o", markersize=3, zorder=3)
-        name = shortened(curve.name, LETTERS)
-        axes.set_title(name, fontsize=8, fontweight="normal", color=lettering(ink))
+        axes.plot(curve.ages, curve.recall, color=ink, marker=look.mark, markersize=3.5, zorder=3)
+        axes.set_title(names[curve.name], fontsize=8, fontweight="normal", color=lettering(ink))
         axes.tick_params(labelsize=7.5, labelbottom=True)
     _ages(grid[0][0], few=True)
-    for place in range(len(curves), rows * COLUMNS):
+    for place in range(len(curves), rows * columns):
         grid.flat[place].set_visible(False)
     figure.supxlabel("age of the fact at the question, turns (log)", fontsize=9)
     figure.supylabel("recall", fontsize=9)
@@ -167,14 +161,19 @@ def whereabouts(material: PlotMaterial) -> Picture | None:
     places = probes["whereabouts"].map(PLACES).fillna("unknown")
     table = pd.crosstab(probes["strategy"], places, normalize="index")
     table = table.reindex(index=list(reversed(material.strategies))).fillna(0.0)
-    figure = Figure(figsize=(HALF_PAGE[0], 0.9 + 0.34 * len(table)))
+    shares = table.copy()
+    narrow = material.narrow
+    figure = Figure(figsize=(material.width, (1.5 if narrow else 0.9) + 0.34 * len(table)))
     axes = figure.subplots()
+    table.index = table.index.map(short_names(table.index, material.letters))
     left = pd.Series(0.0, index=table.index)
     for place, ink in PLACE_COLOURS.items():
-        width = table[place] if place in table else left * 0
+        if place not in table:
+            continue
+        width = table[place]
         bars = axes.barh(table.index, width, left=left, color=ink, height=0.72, label=place)
         for bar, part in zip(bars, width, strict=True):
-            if part >= 0.08:
+            if part >= (0.14 if narrow else 0.08):
                 axes.text(
                     bar.get_x() + part / 2,
                     bar.get_y() + bar.get_height() / 2,
@@ -182,7 +181,7 @@ def whereabouts(material: PlotMaterial) -> Picture | None:
                     ha="center",
                     va="center",
                     fontsize=7.5,
-                    color="black" if place in PALE_PLACES else "white",
+                    color="black",
                 )
         left = left + width
     for row, total in enumerate(left):
@@ -190,17 +189,17 @@ def whereabouts(material: PlotMaterial) -> Picture | None:
             axes.text(0.01, row, "not scored", va="center", fontsize=7.5, color=FAINT)
     axes.set_xlim(0, 1)
     axes.grid(visible=False)
-    axes.set_xlabel("share of probes with evidence")
+    figure.supxlabel("share of probes with evidence", fontsize=9)
     axes.tick_params(axis="y", length=0)
     figure.legend(
         *axes.get_legend_handles_labels(),
         loc="outside upper left",
-        ncols=4,
-        fontsize=7.5,
+        ncols=2 if narrow else 4,
+        fontsize=8,
         handlelength=1,
         columnspacing=1.2,
     )
-    caption = "; ".join(_worst_places(table)) or "All strategies had all of the evidence at hand"
+    caption = "; ".join(_worst_places(shares)) or "All strategies had all of the evidence at hand"
     return Picture(
         name="whereabouts", title="Where the evidence was", caption=f"{caption}.", figure=figure
     )
@@ -231,26 +230,23 @@ def survival(material: PlotMaterial) -> Picture | None:
     worn = facts[facts["compactions"] > 0]
     if worn.empty:
         return None
-    figure = Figure(figsize=HALF_PAGE)
-    axes = figure.subplots()
-    styles = dashes(material.strategies)
-    ends = []
+    lines: list[NamedLine] = []
     left: dict[int, dict[str, float]] = {1: {}, 2: {}}
     for name in material.strategies:
         mine = facts[facts["strategy"] == name]
         if not (mine["compactions"] > 0).any():
             continue
         curve = mine.groupby("compactions")["there"].mean()
-        ink = colour(name)
-        axes.step(curve.index, curve.to_numpy(), where="post", color=ink, linestyle=styles[name])
-        ends.append((float(curve.index[-1]), float(curve.iloc[-1]), name, ink))
+        xs, ys = [float(n) for n in curve.index], [float(y) for y in curve]
+        lines.append(NamedLine(name=name, look=material.looks[name], xs=xs, ys=ys, steps=True))
         for count, found in left.items():
             if count in curve.index:
                 found[name] = float(curve.loc[count])
-    axes.set_ylim(-0.03, 1.05)
+    axes = axes_of_lines(lines, (-0.03, 1.05), narrow=material.narrow)
+    for line in lines:
+        line.draw(axes)
     axes.set_xlabel("compactions since the fact was said")
     axes.set_ylabel("facts still in the context")
-    label_ends(axes, ends, gap=0.05)
     ordinal, shown = ("second", left[2]) if left[2] else ("first", left[1])
     worst, best = min(shown, key=shown.__getitem__), max(shown, key=shown.__getitem__)
     caption = (
@@ -258,7 +254,10 @@ def survival(material: PlotMaterial) -> Picture | None:
         f" that it was told{f', {best} {share(shown[best])}' if best != worst else ''}."
     )
     return Picture(
-        name="survival", title="Survival over compactions", caption=caption, figure=figure
+        name="survival",
+        title="Survival over compactions",
+        caption=caption,
+        figure=figure_of(axes),
     )
 
 
