@@ -35,6 +35,10 @@ class FactSighting:
     verbatim: bool
 
 
+Sought = tuple[str, str | None]
+"""A message's id, and a value that it states; None: the message, whatever it states."""
+
+
 class Chronicle:
     """Times of the messages that a probe may ask for.
 
@@ -189,7 +193,7 @@ class FactBook:
         seen = self._wanted.sightings(context)
         moved: dict[str, Presence] = {}
         for name, versions in self._versions.items():
-            sighting = seen.get(versions[-1].source)
+            sighting = seen.get((versions[-1].source, versions[-1].value))
             presence: Presence = sighting.presence if sighting else "absent"
             path = self._paths.setdefault(name, [])
             if not path or path[-1].presence != presence:
@@ -229,33 +233,45 @@ class MessageSearch:
         self._sought: ValueSearch | None = None
         self._found: tuple[str, frozenset[str]] = ("", frozenset())
 
-    def sightings(self, context: Context) -> dict[str, FactSighting]:
-        """The messages that are in a context, and where."""
-        seen: dict[str, FactSighting] = {}
+    def sightings(self, context: Context) -> dict[Sought, FactSighting]:
+        """The messages that are in a context, and where; each value that they state likewise."""
+        seen: dict[Sought, FactSighting] = {}
         for section in context.sections:
             layer = presence_of(section.layer)
             for message in section.messages:
                 if message.composed:
                     self._look(message, layer, seen)
-                elif message.id in self._values:
-                    seen[message.id] = FactSighting(layer, verbatim=True)
+                else:
+                    whole = FactSighting(layer, verbatim=True)
+                    seen.update(dict.fromkeys(self._parts(message.id), whole))
         return seen
 
-    def _look(self, message: Message, layer: Presence, seen: dict[str, FactSighting]) -> None:
-        for source in message.quotes:
-            if source in self._values and not _seen_verbatim(seen, source):
-                seen[source] = FactSighting(layer, verbatim=True)
+    def _parts(self, source: str) -> tuple[Sought, ...]:
+        """A message, and each value that it states, if it is looked for."""
+        values = self._values.get(source)
+        return () if values is None else ((source, None), *((source, v) for v in values))
+
+    def _look(self, message: Message, layer: Presence, seen: dict[Sought, FactSighting]) -> None:
+        quoted = FactSighting(layer, verbatim=True)
+        for part in (part for source in message.quotes for part in self._parts(source)):
+            if part not in seen or not seen[part].verbatim:
+                seen[part] = quoted
         # A text that does not say what it was made from may be made from any of them.
         unnamed = () if message.quotes or message.derived_from else self._with_values
         for source in (*message.derived_from, *unnamed):
-            if source in self._values and source not in seen and self._states(message, source):
+            for value in self._stated(message, source):
                 # A part of a message holds the fact for certain only where its value is known.
                 own = bool(self._values[source]) and source in message.excerpts
-                seen[source] = FactSighting(layer, verbatim=own)
+                seen.setdefault((source, value), FactSighting(layer, verbatim=own))
 
-    def _states(self, message: Message, source: str) -> bool:
-        values = self._values[source]
-        return not values or not self._said(message.text).isdisjoint(values)
+    def _stated(self, message: Message, source: str) -> tuple[str | None, ...]:
+        """What a text made from a message holds of it; None is the message as such."""
+        values = self._values.get(source)
+        if not values:
+            return () if values is None else (None,)
+        said = self._said(message.text)
+        there = tuple(value for value in values if value in said)
+        return (None, *there) if there else ()
 
     def _said(self, text: str) -> frozenset[str]:
         # A summary stays the same for many turns, and is asked about for each of its sources.
@@ -264,11 +280,6 @@ class MessageSearch:
         if text != self._found[0]:
             self._found = (text, frozenset(self._sought.found(text)))
         return self._found[1]
-
-
-def _seen_verbatim(seen: Mapping[str, FactSighting], source: str) -> bool:
-    sighting = seen.get(source)
-    return sighting is not None and sighting.verbatim
 
 
 def presence_of(layer: SectionName) -> Presence:

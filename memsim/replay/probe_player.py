@@ -173,7 +173,8 @@ class ProbePlayer:
         traces = []
         for source, fact in evidence:
             said = case.said.when(source)
-            sighting = seen.get(source)
+            stated = case.facts.current(fact) if fact else None
+            sighting = seen.get((source, stated.value if stated else None))
             traces.append(
                 EvidenceTrace(
                     source=source,

@@ -6,6 +6,8 @@ from memsim.context import Context, Section
 from memsim.message import composed
 from memsim.replay.fact_book import MessageSearch
 
+QUOTED = composed("user", "Order A-17 comes on Tuesday.", id="r1", quotes=("m1",))
+
 
 def context(text: str, *, derived: tuple[str, ...] = (), excerpts: tuple[str, ...] = ()) -> Context:
     message = composed("user", text, id="r1", derived_from=derived, excerpts=excerpts)
@@ -17,16 +19,27 @@ def test_a_part_in_its_own_words_is_verbatim_where_it_holds_the_value() -> None:
     wanted = MessageSearch({"m1": ("A-17",)})
     there = wanted.sightings(context("… the order A-17 was sent …", excerpts=("m1",)))
     elsewhere = wanted.sightings(context("… the weather was fine …", excerpts=("m1",)))
-    assert (True, {}) == (there["m1"].verbatim, elsewhere)
+    assert (True, {}) == (there["m1", None].verbatim, elsewhere)
 
 
 def test_a_part_of_a_message_without_known_values_is_only_derived() -> None:
     """Where nobody knows what matters in a message, a part of it proves nothing."""
     seen = MessageSearch({"m1": ()}).sightings(context("… something …", excerpts=("m1",)))
-    assert not seen["m1"].verbatim
+    assert not seen["m1", None].verbatim
 
 
 def test_other_words_are_never_verbatim() -> None:
     """A summary that states the value is derived, as before."""
     seen = MessageSearch({"m1": ("A-17",)}).sightings(context("Order: A-17.", derived=("m1",)))
-    assert not seen["m1"].verbatim
+    assert not seen["m1", None].verbatim
+
+
+def test_a_part_holds_the_fact_that_it_states_and_no_other() -> None:
+    """A message with two facts of which a text kept one has lost the other."""
+    search = MessageSearch({"m1": ("A-17", "Tuesday")})
+    part = search.sightings(context("… the order A-17 was sent …", excerpts=("m1",)))
+    whole = search.sightings(
+        Context(sections=(Section(layer="recalled", messages=(QUOTED,), tokens=9),))
+    )
+    assert {("m1", None), ("m1", "A-17")} == set(part)
+    assert {("m1", None), ("m1", "A-17"), ("m1", "Tuesday")} == set(whole)
