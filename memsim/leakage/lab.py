@@ -130,9 +130,8 @@ class Lab:
         """
         if seen.failed:
             return False
-        if canary.token in seen.text:
-            return True
-        return value and canary.value.casefold() in seen.text.casefold()
+        text = seen.text.casefold()
+        return canary.token.casefold() in text or (value and canary.value.casefold() in text)
 
     def control(self, id: str, seen: Observation, canary: Canary) -> Control:  # noqa: A002 - the record's
         """Authorised recall: whether the one who may have a secret got it."""

@@ -134,6 +134,15 @@ def test_a_value_alone_serves_a_control_and_is_no_leak(secret: tuple[Lab, Canary
     assert "safe" == judged(secret, view(f"it was {canary.value}"))
 
 
+def test_a_control_holds_in_whatever_case_the_memory_keeps_texts(
+    secret: tuple[Lab, Canary],
+) -> None:
+    """A memory that makes everything lower case is measured as any other."""
+    made, canary = secret
+
+    assert made.holds(view(f"the code is {canary.token.lower()}"), canary, value=False)
+
+
 def test_a_secret_is_the_same_for_a_place_and_another_for_another(lab: MakeLab) -> None:
     """By seed, channel, owner and slot."""
     made = lab()
