@@ -53,6 +53,9 @@ NEXT = (
 )
 """Commands to type after `memsim init`, in this order."""
 
+WHEEL = "mkdir wheels && cp PATH/TO/memsim-*.whl wheels/   # what the workflow installs"
+"""The step that makes the workflow complete."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaffoldFile:

@@ -542,6 +542,7 @@ def test_dataclasses_with_postponed_annotations_load(project: Project) -> None:
     ("source", "message"),
     [
         ("import not_there_at_all", "strategies/bad.py:2: ModuleNotFoundError: No module named"),
+        ("import not_there_at_all", "beside memsim, or name its folder in PYTHONPATH)"),
         ("\n\nraise KeyError('two\\nlines')", "strategies/bad.py:4: KeyError: 'two\\\\nlines'"),
         ("def f():\n    1 / 0\nf()", "strategies/bad.py:3: ZeroDivisionError: division by zero"),
         ("raise SystemExit(0)", "strategies/bad.py:2: SystemExit: 0"),

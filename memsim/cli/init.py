@@ -9,7 +9,7 @@ import click
 
 from memsim.cli.terminal import Terminal
 from memsim.report.layout import TextLine, Tone
-from memsim.scaffold import NEXT, scaffold
+from memsim.scaffold import NEXT, WHEEL, scaffold
 
 
 @click.command(
@@ -37,6 +37,7 @@ def command(folder: str, github: bool) -> None:
         tone: Tone = "dim" if written.action == "kept" else "plain"
         terminal.say_lines([TextLine(text=f"{written.action:<9} {path}", tone=tone)])
     terminal.say()
-    steps = NEXT if folder == "." else (f"cd {shlex.quote(folder)}", *NEXT)
+    there = () if folder == "." else (f"cd {shlex.quote(folder)}",)
+    steps = (*there, *NEXT, *((WHEEL,) if github else ()))
     for place, step in enumerate(steps):
         terminal.say(f"{'next: ' if place == 0 else '      '} {step}")

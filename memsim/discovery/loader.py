@@ -171,6 +171,8 @@ def _import_error(error: BaseException, path: Path, shown: str) -> RefError:
     if isinstance(error, SyntaxError) and error.filename == str(path):
         line = error.lineno
     said = " ".join(str(error).split())
+    if isinstance(error, ModuleNotFoundError):
+        said += " (install it beside memsim, or name its folder in PYTHONPATH)"
     kind = type(error).__name__
     return RefError(f"{kind}: {said}" if said else kind, path=shown, line=line)
 

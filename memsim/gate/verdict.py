@@ -84,10 +84,13 @@ def rule(
     code = ExitCode.PASSED
     if counts.get("unmeasured"):
         code = ExitCode.UNMEASURABLE
-    bad = counts.get("worse") or (strict and any(counts.get(word) for word in STRICT))
-    if bad or (strict and (comparison.stale or comparison.empty)):
-        code = ExitCode.FAILED
+    unsettled = any(counts.get(word) for word in STRICT) or comparison.stale or comparison.empty
     sentence = f"{verdict.sentence}; {comparison.sentence}"
+    if counts.get("worse"):
+        code = ExitCode.FAILED
+    elif strict and unsettled:
+        code = ExitCode.FAILED
+        sentence += "; strict: failed"
     return replace(verdict, exit_code=_worst(verdict, code), sentence=sentence)
 
 

@@ -40,6 +40,8 @@ def test_the_workflow_is_written_when_it_is_asked_for(
     without, first, second = call("init"), call("init", "--github"), call("init", "--github")
 
     assert GITHUB not in without.stdout
+    assert "wheels/" not in without.stdout
+    assert "cp PATH/TO/memsim-*.whl wheels/" in first.stdout
     assert f"created   {GITHUB}\n" in first.stdout
     assert f"kept      {GITHUB}\n" in second.stdout
 
@@ -63,6 +65,7 @@ def test_every_command_of_the_recipes_exists(project: Path, call: Call) -> None:
         result = call(*shlex.split(text), "--help")
         assert result.exit_code == 0, f"memsim {text}: {result.output}"
     assert len(found) >= 5
+    assert "pip install memsim\n" not in recipes
     (steps,) = (job["steps"] for job in yaml.safe_load(WORKFLOW)["jobs"].values())
     (played,) = (s["run"] for s in steps if s.get("run", "").startswith("memsim "))
     assert call(*shlex.split(played)[1:], "--dry-run").exit_code == 0

@@ -90,7 +90,9 @@ def test_one_lost_probe_is_unsure_and_fails_only_if_strict(
     lax, strict = call("compare"), call("compare", "--strict")
 
     assert (lax.exit_code, strict.exit_code) == (0, 1)
-    assert lax.stdout.splitlines()[-1] == "1 passed; against main: 1 unsure, 1 better"
+    sentence = "1 passed; against main: 1 unsure, 1 better"
+    assert sentence == lax.stdout.splitlines()[-1]
+    assert f"{sentence}; strict: failed" == strict.stdout.splitlines()[-1]
 
 
 def test_too_few_pairs_are_unmeasured(
