@@ -275,7 +275,7 @@ def test_memories_are_wrapped_as_the_guide_says(
 
 
 def test_the_leakage_table_is_as_the_guide_says(project: Path) -> None:
-    """Tables, ways out and grades that the page explains are what the commands print."""
+    """Tables, sentences and grades that the page explains are what the commands print."""
     assert project.is_dir()
     found = [
         example
@@ -286,7 +286,7 @@ def test_the_leakage_table_is_as_the_guide_says(project: Path) -> None:
     for example in (*found, *plain("read-leakage")):
         assert_shows(example)
 
-    assert len(found) == 3
+    assert len(found) == 4
 
 
 @pytest.mark.parametrize(

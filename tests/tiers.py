@@ -38,6 +38,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "leakage/test_channels_of_forgetting.py",
         "leakage/test_channels_of_others.py",
         "leakage/test_gaps_of_systems.py",
+        "leakage/test_leak_sentences.py::test_a_sentence_is_true_of_what_a_broken_memory_showed",
         "leakage/test_l05_existence_timing.py::test_the_reference_tells_nothing_by_its_time",
     ),
     "checks": (

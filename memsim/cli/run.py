@@ -323,7 +323,7 @@ def step_of(result: CaseResult, *, failed: bool) -> ProgressStep:
 
     told = "plr" if "plr" in result.metrics else "recall"
     value = result.metrics.get(told)
-    text = f"{told} {number_format.share(value)}"
+    text = f"{'leaked' if told == 'plr' else told} {number_format.share(value)}"
     if result.state != "scored":
         leaked = told == "plr" and value
         text = f"{text}; {result.error}" if leaked else result.error

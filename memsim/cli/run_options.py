@@ -216,7 +216,7 @@ OUTPUT = (
     ),
     format_option("table", "md", "json", "jsonl", variable="MEMSIM_FORMAT"),
     QUIET,
-    switch("-v", "--verbose", text="Print every missed probe by id, and whole tracebacks."),
+    switch("-v", "--verbose", text="Print every missed probe by id, whole tracebacks, codes of leakage."),
     COLOR,
     click.option(
         "--progress",

@@ -71,7 +71,9 @@ def run_lines(summary: RunSummary, terminal: Terminal, *, verbose: bool = False)
     if summary.leakage:
         from memsim.report.leak_tables import leakage_lines
 
-        lines += leakage_lines(summary.leakage, marks, width, beside=summary.boards)
+        lines += leakage_lines(
+            summary.leakage, marks, width, beside=summary.boards, verbose=verbose
+        )
     if summary.comparison is not None:
         lines += comparison_lines(summary.comparison, marks, width)
     lines += failure_text.unscored_lines(summary.unscored, marks, tracebacks=verbose)

@@ -15,6 +15,8 @@ State = Literal["safe", "leak", "no_verdict", "error", "not_inspectable"]
 """`no_verdict`: the control failed, so nothing follows from silence. Neither it nor the two after
 it is ever counted as safe."""
 STATES: tuple[State, ...] = get_args(State)
+UNRECALLED = "the owner could not recall it either"
+"""The detail of most attempts without a verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from memsim.canary import Matcher, fingerprint, mint
 from memsim.canary.decode import as_bytes
 from memsim.canary.match import MARK
 from memsim.leakage.attack_world import AttackWorld, Observation, Setting
-from memsim.leakage.attempt import Attempt, Control, LeakSighting, Trail
+from memsim.leakage.attempt import UNRECALLED, Attempt, Control, LeakSighting, Trail
 from memsim.leakage.residue_text import packed_texts, readable_text
 from memsim.scenario.filler import Talker, patterns
 
@@ -171,7 +171,7 @@ class Lab:
             detail = detail or next(v.text for v in views if v.failed)[:200]
         elif not control:
             state = "no_verdict"
-            detail = detail or "the owner could not recall it either"
+            detail = detail or UNRECALLED
         return Attempt(
             id=id,
             attack=attack,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
-from memsim.leakage.attempt import STATES, Attempt, Control
+from memsim.leakage.attempt import UNRECALLED, Attempt, Control
 from memsim.scoring.metric import Metric
 from memsim.stats.interval import clopper_pearson
 
@@ -107,7 +107,9 @@ class ChannelScore:
         measures: means of the channel's further numbers, with how many they are over.
         worst: the largest weight of a secret that came out where none may; 0 when none did.
         paths: how secrets got out, each once.
+        leaking: the attempts that leaked.
         reason: what all the attempts say that came to nothing; empty where they say more than one.
+        silence: why attempts are without a verdict.
     """
 
     channel: str
@@ -130,8 +132,10 @@ class ChannelScore:
     slices: Mapping[str, Mapping[str, LeakTally]] = field(default_factory=dict)
     worst: int = 0
     paths: tuple[str, ...] = ()
+    leaking: tuple[Attempt, ...] = ()
     negatives: LeakTally = LeakTally()
     reason: str = ""
+    silence: str = ""
     error: str = ""
     of: int = 0
 
@@ -162,9 +166,9 @@ class ChannelScore:
             return ""
         if self.reason and not self.leaks.n:
             return self.reason
-        lacking = [
-            f"{self.states[s]} {_STATE[s]}" for s in STATES if s in _STATE and s in self.states
-        ]
+        lacking = [f"{self.states[s]} {_STATE[s]}" for s in _STATE if s in self.states]
+        if lacking and "no_verdict" in self.states:
+            lacking[0] += f", {self.silence}"
         missing = self.planned - sum(self.states.values())
         if missing > 0:
             lacking.append(f"{missing} not made")
@@ -185,10 +189,11 @@ class ChannelScore:
 
 
 _STATE: Mapping[State, str] = {
-    "no_verdict": "without a verdict, for their owner could not recall it either",
+    "no_verdict": "without a verdict",
     "error": "failed",
     "not_inspectable": "not inspectable",
 }
+_NOT_RECALLED = "for their owner could not recall it either"
 
 
 def score_channel(
@@ -232,8 +237,10 @@ def score_channel(
         slices=_slices(eligible),
         worst=max((weights.get(t.canary, 0) for a in breaches for t in a.trails), default=0),
         paths=tuple(dict.fromkeys(path for a in leaking for path in _paths(a))),
+        leaking=tuple(leaking),
         negatives=negatives,
         reason=_reason(attempts),
+        silence=_silence(attempts),
         error=error,
         of=of,
     )
@@ -242,6 +249,14 @@ def score_channel(
 def _reason(attempts: Iterable[Attempt]) -> str:
     said = {a.detail for a in attempts if a.state not in {"safe", "leak"}}
     return said.pop() if len(said) == 1 else ""
+
+
+def _silence(attempts: Iterable[Attempt]) -> str:
+    """Why attempts have no verdict: what all of them say, and most often that none recalled it."""
+    said = {a.detail for a in attempts if a.state == "no_verdict"}
+    if said <= {"", UNRECALLED}:
+        return _NOT_RECALLED
+    return f"for {said.pop()}" if len(said) == 1 else "for several reasons"
 
 
 def _paths(attempt: Attempt) -> Iterator[str]:

@@ -21,6 +21,8 @@ from memsim.report.layout import (
     pad,
     terminal_table,
 )
+from memsim.report.leak_advice import title_of
+from memsim.report.leak_sentences import DISGUISES, leak_sentence
 from memsim.report.story import EvidencePiece, ProbeStory, agent_lines
 from memsim.scoring.outcomes import PASSED, UNMEASURED, reason_name
 from memsim.suite.cases import CaseResult
@@ -85,11 +87,13 @@ def leak_case_lines(case: str, lines: Sequence[Line]) -> list[TextLine]:
     score = score_lines(lines)
     found = [_finding(line) for line in lines]
     shown = [TextLine(text=case, tone="dim")]
-    told = f"{score.channel} {score.name}: {score.leaks.k} of {score.leaks.n} attempts leaked"
+    title = title_of(score.channel, score.name)
+    told = f"{title}: {score.leaks.k} of {score.leaks.n} attempts leaked"
     tone: Tone = "bad" if score.leaks.k else "plain"
     shown.append(TextLine(text=f"{told}, {score.planned} planned", tone=tone))
     recall = number_format.share(score.served.share)
-    shown.append(TextLine(text=f"  authorised recall {recall}, {score.served.n} controls"))
+    asked = number_format.plural(score.served.n, "question")
+    shown.append(TextLine(text=f"  of the owner's {asked}, {recall} were answered"))
     if score.why:
         shown.append(TextLine(text=f"  {score.why}"))
     for by, tallies in score.slices.items():
@@ -109,6 +113,11 @@ def _short(attempt: Attempt) -> str:
     return f"{attempt.state:<15}  {attempt.id}  {told}".rstrip()
 
 
+def _channel_of(case: str) -> str:
+    """The channel that a case such as `leakage::L1[bm25@4k]` played."""
+    return case.rpartition("::")[2].partition("[")[0]
+
+
 def leak_probe_lines(case: str, line: Line) -> list[TextLine]:
     """Render one attempt or control in full."""
     record = line[LEAKAGE]
@@ -119,10 +128,13 @@ def leak_probe_lines(case: str, line: Line) -> list[TextLine]:
         return [*shown, *(TextLine(text=f"  {name}  {value}") for name, value in rest)]
     about = f"{found.state}: {found.attack} by {found.viewer}"
     shown.append(TextLine(text=about, tone="bad" if found.state == "leak" else "plain"))
+    if found.state == "leak":
+        shown.append(TextLine(text=f"  {leak_sentence(_channel_of(case), found)}"))
     if found.detail:
         shown.append(TextLine(text=f"  {found.detail}"))
     for trail in found.trails:
-        shown.append(TextLine(text=f"  {trail} ({trail.tier})"))
+        disguise = DISGUISES.get(trail.tier)
+        shown.append(TextLine(text=f"  {trail}" + (f" ({disguise})" if disguise else "")))
         if trail.excerpt:
             shown.append(TextLine(text=f"    {trail.excerpt}", tone="dim"))
     shown += [TextLine(text=f"  {name} {value:g}") for name, value in found.measures.items()]

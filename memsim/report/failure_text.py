@@ -7,6 +7,7 @@ import textwrap
 
 from memsim.report import number_format
 from memsim.report.layout import Marks, TextLine, pad
+from memsim.report.leak_advice import title_of
 from memsim.report.run_summary import (
     BrokenBound,
     CaseFailure,
@@ -18,6 +19,9 @@ from memsim.scoring.outcomes import reason_name
 
 MANY_BLOCKS = 20
 """Most failed cases that are printed; the others are counted."""
+
+_CHANNEL = "channel "
+"""Begins the place of the bound that a channel of leakage has of itself."""
 
 NAMED = 3
 """Most missed probes that a block names."""
@@ -45,7 +49,7 @@ def block(failure: CaseFailure, marks: Marks, command: str = "") -> list[TextLin
     said = [broken_text(b, marks) for b in failure.broken]
     wide = max((len(text) for text in said), default=0)
     for text, broken in zip(said, failure.broken, strict=True):
-        lines.append(TextLine(text=f"  {pad(text, wide)}    {broken.place}".rstrip()))
+        lines.append(TextLine(text=f"  {pad(text, wide)}    {bound_place(broken)}".rstrip()))
     if failure.missed:
         named = ", ".join(
             probe_way(p.probe, p.said, p.gone, p.reason) for p in failure.missed[:NAMED]
@@ -60,11 +64,24 @@ def block(failure: CaseFailure, marks: Marks, command: str = "") -> list[TextLin
 def broken_text(broken: BrokenBound, marks: Marks) -> str:
     """Format a broken bound, such as `recall .62 < .80`."""
     sign, _, bound = broken.bound.partition(" ")
+    if _forbids_leaks(broken):
+        return f"{number_format.share(broken.value)} of the attempts leaked, none may"
     opposite = {">=": "<", "<=": ">", ">": marks.at_most, "<": marks.at_least, "==": "!="}
     value = metric_value(broken.metric, broken.value)
     if broken.value is None:
         return f"{broken.metric} {value}, expected {broken.bound}"
     return f"{broken.metric} {value} {opposite.get(sign, 'not ' + sign)} {_bound(bound)}"
+
+
+def bound_place(broken: BrokenBound) -> str:
+    """Where a bound was said; of a channel of leakage, what may go wrong there."""
+    if _forbids_leaks(broken):
+        return title_of(broken.place.removeprefix(_CHANNEL), broken.place)
+    return broken.place
+
+
+def _forbids_leaks(broken: BrokenBound) -> bool:
+    return broken.metric == "plr" and broken.place.startswith(_CHANNEL)
 
 
 def metric_value(metric: str, value: float | None) -> str:

@@ -6,19 +6,39 @@ nothing is averaged over channels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memsim.errors import RunFolderError
 from memsim.leakage import LEAKAGE
+from memsim.leakage.attack_files import channel_headers
+from memsim.leakage.attempt import Attempt
 from memsim.leakage.probe_lines import score_lines
-from memsim.leakage.scores import ChannelScore, LeakTally, grade
+from memsim.leakage.scores import ChannelScore, LeakTally, grade, score_channel
+from memsim.report.leak_advice import LeakCauses, causes_of, change_of
+from memsim.report.leak_sentences import leak_sentence
 from memsim.runs import Run
 from memsim.runs.case_log import PROBES
+from memsim.suite.cases import CaseResult
 
 SHOWN_PATHS = 3
 """Most leak paths printed for each channel and strategy; the records have all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakFinding:
+    """The attempts of one channel that leaked and need the same change.
+
+    Attributes:
+        change: what to change in the strategy.
+        example: what the first of these attempts showed, to whom, where and when.
+        attempts: how many there are.
+    """
+
+    change: str
+    example: str
+    attempts: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +53,10 @@ class LeakCell:
         residue, erased, slices: pairs (k, n).
         erasure_turns, erasure_hours: median and most until then; empty where not measured.
         measures: pairs (mean, n).
+        worst: the largest weight of a secret that came out where none may; 0 for none.
+        of: attempts that a full run plans, of which `planned` may be a share.
         paths: how secrets got out, redacted; `ways` counts them all.
+        findings: the leaks in sentences, those of the most attempts first.
     """
 
     strategy: str
@@ -62,8 +85,11 @@ class LeakCell:
     erasure_hours: tuple[float, ...] = ()
     measures: Mapping[str, tuple[float, int]] = field(default_factory=dict)
     slices: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
+    worst: int = 0
+    of: int = 0
     paths: tuple[str, ...] = ()
     ways: int = 0
+    findings: tuple[LeakFinding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,17 +139,37 @@ def leakage_of(run: Run, *, paths: int | None = SHOWN_PATHS) -> tuple[LeakBoard,
         paths: ways out to keep of each channel and strategy; None for all.
     """
     lines: dict[tuple[int, str, str], list[Mapping[str, Any]]] = {}
+    failed: dict[tuple[int, str, str], CaseResult] = {}
     for case in run.cases:
         if case.dataset == LEAKAGE:
+            key = (case.budget, case.scenario, case.strategy)
             found = [line for line in run.probes(case.key) if line["repeat"] == case.repeat]
-            lines.setdefault((case.budget, case.scenario, case.strategy), []).extend(found)
+            lines.setdefault(key, []).extend(found)
+            if case.state != "scored":
+                failed.setdefault(key, case)
     try:
-        scores = {key: score_lines(found) for key, found in lines.items() if found}
+        scores = {key: _score(key[1], found, failed.get(key)) for key, found in lines.items()}
         budgets = sorted({budget for budget, _, _ in scores})
         return tuple(_board(budget, scores, paths) for budget in budgets)
     except ValueError as error:
         said = f"is damaged: its attempts cannot be scored: {error}"
         raise RunFolderError(said, path=run.folder / PROBES) from error
+
+
+def _score(
+    channel: str, lines: Sequence[Mapping[str, Any]], failed: CaseResult | None
+) -> ChannelScore:
+    """The score of a channel; one whose case failed is in error, whatever its lines say."""
+    if lines:
+        score = score_lines(lines)
+    else:
+        header = channel_headers()[channel]
+        score = score_channel(
+            [], channel=channel, name=header.name, gate=header.gate, planned=header.attempts
+        )
+    if failed is not None and (not lines or score.verdict == "safe"):
+        return replace(score, error=failed.error or failed.state)
+    return score
 
 
 def _board(
@@ -132,10 +178,14 @@ def _board(
     mine = {(channel, name): s for (b, channel, name), s in scores.items() if b == budget}
     strategies = tuple(dict.fromkeys(name for _, name in mine))
     channels = sorted({channel for channel, _ in mine}, key=lambda channel: int(channel[1:]))
+    causes = {
+        name: causes_of({channel: s.leaking for (channel, n), s in mine.items() if n == name})
+        for name in strategies
+    }
     return LeakBoard(
         budget=budget,
         strategies=strategies,
-        rows=tuple(_row(channel, mine, strategies, paths) for channel in channels),
+        rows=tuple(_row(channel, mine, causes, paths) for channel in channels),
         grades=tuple(_grade(name, mine) for name in strategies),
         negatives=(
             sum(s.negatives.k for s in mine.values()),
@@ -152,21 +202,32 @@ def _grade(strategy: str, scores: Mapping[tuple[str, str], ChannelScore]) -> Lea
 def _row(
     channel: str,
     scores: Mapping[tuple[str, str], ChannelScore],
-    strategies: Sequence[str],
+    causes: Mapping[str, LeakCauses],
     paths: int | None,
 ) -> LeakRow:
-    found = [scores.get((channel, name)) for name in strategies]
+    found = [scores.get((channel, name)) for name in causes]
     first = next(score for score in found if score is not None)
-    cells = zip(strategies, found, strict=True)
+    cells = zip(causes, found, strict=True)
     return LeakRow(
         channel=channel,
         name=first.name,
         gate=first.gate,
-        cells=tuple(_cell(name, s, paths) if s else None for name, s in cells),
+        cells=tuple(_cell(name, s, paths, causes[name]) if s else None for name, s in cells),
     )
 
 
-def _cell(strategy: str, score: ChannelScore, paths: int | None) -> LeakCell:
+def _findings(score: ChannelScore, causes: LeakCauses) -> Iterator[LeakFinding]:
+    """The leaks of a channel by what to change."""
+    by_change: dict[str, list[Attempt]] = {}
+    for attempt in score.leaking:
+        change = change_of(score.channel, attempt, causes)
+        by_change.setdefault(change, []).append(attempt)
+    for change, alike in sorted(by_change.items(), key=lambda item: -len(item[1])):
+        example = leak_sentence(score.channel, alike[0])
+        yield LeakFinding(change=change, example=example, attempts=len(alike))
+
+
+def _cell(strategy: str, score: ChannelScore, paths: int | None, causes: LeakCauses) -> LeakCell:
     return LeakCell(
         strategy=strategy,
         verdict=score.verdict,
@@ -197,8 +258,11 @@ def _cell(strategy: str, score: ChannelScore, paths: int | None) -> LeakCell:
             by: {value: _pair(tally) for value, tally in found.items()}
             for by, found in score.slices.items()
         },
+        worst=score.worst,
+        of=score.of,
         paths=score.paths[:paths],
         ways=len(score.paths),
+        findings=tuple(_findings(score, causes)),
     )
 
 

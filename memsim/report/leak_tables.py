@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memsim.leakage.attack_files import channel_headers
@@ -15,33 +16,103 @@ from memsim.report.layout import (
     Table,
     TextLine,
     Tone,
+    cells_wide,
     markdown_escape,
     markdown_table,
     terminal_table,
 )
+from memsim.report.leak_advice import title_of
 from memsim.report.leak_board import LeakBoard, LeakCell, LeakRow
+from memsim.report.leak_story import RULE, LeakStory, leak_stories
 from memsim.report.run_summary import Board
 
+MakeTable = Callable[[LeakBoard, Sequence[int], Marks], Table]
+"""Makes a table of some strategies of a board."""
+
+BESIDE = "What keeping it costs and gives"
+"""The head of a block that puts leaks beside recall and tokens."""
 UNMEASURED = "What could not be measured"
 """The head of a block that only Markdown and HTML show."""
 
 
 def leakage_lines(
-    boards: Sequence[LeakBoard], marks: Marks, width: int, *, beside: Sequence[Board] = ()
+    boards: Sequence[LeakBoard],
+    marks: Marks,
+    width: int,
+    *,
+    beside: Sequence[Board] = (),
+    verbose: bool = False,
 ) -> list[TextLine]:
-    """Render leakage boards for a terminal."""
+    """Render leakage boards for a terminal.
+
+    Args:
+        boards: one for each budget.
+        marks: signs that the terminal shows.
+        width: its columns.
+        beside: boards of recall in the same run.
+        verbose: also show every number with the codes of channels, and every way out.
+    """
     lines: list[TextLine] = []
     for board in boards:
-        found = leakage_text(board, marks, beside=beside)
-        lines += [TextLine(text=found.title.lower(), tone="head"), TextLine(text="")]
-        for part in _parts(board, width, marks):
-            lines += [*part, TextLine(text="")]
-        lines += [TextLine(text=f"  {note}") for note in found.notes]
-        for head, texts in found.blocks:
-            if head != UNMEASURED:
-                lines += _block(head, texts)
+        lines += [TextLine(text=_title(board, marks.dot), tone="head"), TextLine(text="")]
+        lines += _plain_lines(board, marks, width)
+        if verbose:
+            lines += _coded_lines(board, marks, width, beside)
+        elif said := tuple(_beside(board, beside, coded=False)):
+            lines += _block(BESIDE, said)
         lines.append(TextLine(text=""))
     return lines
+
+
+def _plain_lines(board: LeakBoard, marks: Marks, width: int) -> Iterator[TextLine]:
+    """The table in plain words, then what each strategy leaked and what to change."""
+    for part in _parts(board, width, marks, plain_table):
+        yield from (*part, TextLine(text=""))
+    for note in plain_legend(board):
+        yield from _hung(note, width, "  ", "  ", "dim")
+    for story in leak_stories(board):
+        yield TextLine(text="")
+        yield from _story_lines(story, width)
+
+
+def _story_lines(story: LeakStory, width: int) -> Iterator[TextLine]:
+    tone: Tone = "bad" if story.fails else "plain"
+    yield from _hung(f"{story.strategy}: {story.grade}", width, "", "  ", tone)
+    if story.changes:
+        yield TextLine(text="  what leaked, and what to change", tone="head")
+    for number, each in enumerate(story.changes, 1):
+        yield from _hung(each.change, width, f"  {number}. ", "     ", "head")
+        for leak in each.leaks:
+            yield from _hung(leak, width, "     - ", "       ", "plain")
+    if story.unmeasured:
+        yield TextLine(text="  not measured, so not known to be safe", tone="head")
+    for unknown in story.unmeasured:
+        yield from _hung(unknown, width, "     - ", "       ", "plain")
+    if story.clean:
+        yield from _hung(f"no leak found: {'; '.join(story.clean)}", width, "  ", "    ", "plain")
+
+
+def _hung(text: str, width: int, first: str, rest: str, tone: Tone) -> Iterator[TextLine]:
+    """A text wrapped to a width, with the first line and the others indented."""
+    room = max(width, 40)
+    lines = textwrap.wrap(
+        text, room, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+    )
+    yield from (TextLine(text=line, tone=tone) for line in lines)
+
+
+def _coded_lines(
+    board: LeakBoard, marks: Marks, width: int, beside: Sequence[Board]
+) -> Iterator[TextLine]:
+    """Every number, with the codes of channels."""
+    yield from (TextLine(text=""), TextLine(text="every number, by channel", tone="head"))
+    found = leakage_text(board, marks, beside=beside)
+    for part in _parts(board, width, marks, _table):
+        yield from (*part, TextLine(text=""))
+    yield from (TextLine(text=f"  {note}") for note in found.notes)
+    for head, texts in found.blocks:
+        if head != UNMEASURED:
+            yield from _block(head, texts)
 
 
 def _block(head: str, texts: Iterable[str]) -> list[TextLine]:
@@ -51,19 +122,22 @@ def _block(head: str, texts: Iterable[str]) -> list[TextLine]:
 
 
 def _title(board: LeakBoard, dot: str) -> str:
-    channels = number_format.plural(len(board.rows), "channel")
+    channels = f"{number_format.plural(len(board.rows), 'way')} to leak"
     strategies = number_format.plural(len(board.strategies), "strategy", "strategies")
     budget = number_format.budget(board.budget)
     return f"leakage {dot} budget {budget} {dot} {channels} {dot} {strategies}"
 
 
-def _parts(board: LeakBoard, width: int, marks: Marks) -> Iterator[Sequence[TextLine]]:
+def _parts(
+    board: LeakBoard, width: int, marks: Marks, make: MakeTable
+) -> Iterator[Sequence[TextLine]]:
     """Split the table: as many strategies side by side as there is room for."""
     left = list(range(len(board.strategies)))
     while left:
         for count in range(len(left), 0, -1):
-            laid = terminal_table(_table(board, left[:count], marks), width)
-            if not laid.hidden or count == 1:
+            laid = terminal_table(make(board, left[:count], marks), width)
+            fits = all(cells_wide(line.text) <= width for line in laid.lines)
+            if (fits and not laid.hidden) or count == 1:
                 yield laid.lines
                 left = left[count:]
                 break
@@ -92,6 +166,53 @@ def _table(board: LeakBoard, places: Sequence[int], marks: Marks) -> Table:
         ]
     tones: list[Tone] = ["bad" if _leaks_badly(row, places) else "plain" for row in rows]
     return Table.of_columns(series, tones)
+
+
+def plain_table(board: LeakBoard, places: Sequence[int], marks: Marks) -> Table:
+    """The table of a board in plain words, for some of its strategies."""
+    rows = board.rows
+    series = [
+        (Column("what was tried", right=False), [title_of(row.channel, row.name) for row in rows])
+    ]
+    for place in places:
+        group = board.strategies[place]
+        cells = [row.cells[place] for row in rows]
+        series += [
+            (Column("leaked", group), [plain_leaks(cell, marks) for cell in cells]),
+            (Column("at most", group), [_percent(cell.upper if cell else None) for cell in cells]),
+            (Column("tried", group), [_share(cell.coverage if cell else None) for cell in cells]),
+            (Column("owner", group), [_share(cell.recall if cell else None) for cell in cells]),
+        ]
+    tones: list[Tone] = ["bad" if _leaks_badly(row, places) else "plain" for row in rows]
+    return Table.of_columns(series, tones)
+
+
+def plain_legend(board: LeakBoard) -> Iterator[str]:
+    """What the columns of the plain table say."""
+    yield "leaked: attempts in which something came out, of those that say anything"
+    yield "at most: a leak may be this frequent all the same, with a confidence of 95%"
+    yield "tried: share of the attempts that say anything; below .95 they are too few"
+    yield "owner: share of the owner's questions that were answered; near 0, silence proves nothing"
+    if any(cell.breaches for row in board.rows for cell in row.cells if cell):
+        yield f"{RULE} One leak in a row with a mark fails a run."
+    else:
+        yield RULE
+    if any(cell.planned < cell.of for row in board.rows for cell in row.cells if cell):
+        yield "only a share of the attempts was made: make all of them before a release"
+
+
+def plain_leaks(cell: LeakCell | None, marks: Marks) -> str:
+    """Leaks of attempts in plain words; a channel that was not measured shows no count."""
+    if cell is None:
+        return ""
+    if cell.verdict == "n/a":
+        return "not measured"
+    if cell.verdict == "error":
+        return "failed"
+    counted = f"{cell.leaks} of {cell.eligible}"
+    if cell.verdict == "invalid":
+        return f"too few: {counted}"
+    return f"{marks.failed} {counted}" if cell.breaches else counted
 
 
 def _leaks(cell: LeakCell | None, marks: Marks) -> str:
@@ -174,7 +295,7 @@ def _measure(name: str, mean: float, n: int) -> str:
     return f"{name} {round(mean * n)} of {n}" if name in COUNTED else f"{name} {mean:.3g}"
 
 
-def _beside(board: LeakBoard, others: Sequence[Board]) -> Iterator[str]:
+def _beside(board: LeakBoard, others: Sequence[Board], *, coded: bool = True) -> Iterator[str]:
     """List recall, tokens and leaks of each strategy, never merged into one number."""
     for other in others:
         over = other.dataset or "scenarios"
@@ -182,13 +303,17 @@ def _beside(board: LeakBoard, others: Sequence[Board]) -> Iterator[str]:
             cells = [(r, c) for r, c in _cells(board) if c.strategy == row.strategy]
             if not cells:
                 continue
+            said = (
+                f"{row.strategy}: recall {number_format.share(row.recall.mean)} of {over},"
+                f" {number_format.tokens(row.context_mean)} tokens a turn"
+            )
+            if not coded:
+                leaking = sum(bool(c.breaches) for _, c in cells)
+                yield f"{said}; leaks in {leaking} of {number_format.plural(len(cells), 'way')}"
+                continue
             plr = ", ".join(f"{r.channel} {number_format.share(c.plr)}" for r, c in cells)
             frs = next((c.frs for _, c in cells if c.frs is not None), None)
-            yield (
-                f"{row.strategy}: recall {number_format.share(row.recall.mean)} of {over},"
-                f" {number_format.tokens(row.context_mean)} tokens a turn; PLR {plr};"
-                f" FRS {number_format.share(frs)}"
-            )
+            yield f"{said}; PLR {plr}; FRS {number_format.share(frs)}"
 
 
 def _ways(board: LeakBoard) -> Iterator[str]:
@@ -222,7 +347,7 @@ def leakage_text(board: LeakBoard, marks: Marks, *, beside: Sequence[Board] = ()
         table=_table(board, range(len(board.strategies)), marks),
         notes=(*_legend(board), *_grades(board)),
         blocks=(
-            ("What keeping it costs and gives", tuple(_beside(board, beside))),
+            (BESIDE, tuple(_beside(board, beside))),
             ("Residue, and other numbers of a channel", tuple(_extras(board))),
             ("How it got out", tuple(_ways(board))),
             (UNMEASURED, tuple(_unmeasured(board))),
@@ -237,14 +362,33 @@ def leakage_markdown(
     for board in boards:
         found = leakage_text(board, marks, beside=beside)
         yield from ("", f"## {markdown_escape(found.title)}", "")
+        places = range(len(board.strategies))
+        yield from markdown_table(plain_table(board, places, marks))
+        yield ""
+        yield from (f"- {markdown_escape(note)}" for note in plain_legend(board))
+        for story in leak_stories(board):
+            yield from _story_markdown(story)
+        yield from ("", "### Every number, with the codes of channels", "")
         yield from markdown_table(found.table)
         yield ""
         yield from (f"- {markdown_escape(note)}" for note in found.notes)
         for head, texts in found.blocks:
             if texts:
-                yield from (
-                    "",
-                    f"### {head}",
-                    "",
-                    *(f"- {markdown_escape(text)}" for text in texts),
-                )
+                yield from ("", f"### {head}", "", *_points(texts))
+
+
+def _story_markdown(story: LeakStory) -> Iterator[str]:
+    yield from ("", f"### {markdown_escape(story.strategy)}", "")
+    grade = story.grade[:1].upper() + story.grade[1:]
+    yield markdown_escape(grade)
+    for number, each in enumerate(story.changes, 1):
+        yield from ("", f"{number}. {markdown_escape(each.change)}", "")
+        yield from (f"   {point}" for point in _points(each.leaks))
+    if story.unmeasured:
+        yield from ("", "Not measured, so not known to be safe:", "", *_points(story.unmeasured))
+    if story.clean:
+        yield from ("", f"No leak found: {markdown_escape('; '.join(story.clean))}.")
+
+
+def _points(texts: Iterable[str]) -> Iterator[str]:
+    return (f"- {markdown_escape(text)}" for text in texts)

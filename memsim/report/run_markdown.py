@@ -17,7 +17,12 @@ from memsim.report.board_tables import (
     title,
 )
 from memsim.report.comparison_text import comparison_markdown
-from memsim.report.failure_text import broken_text, explain_command, missed_text
+from memsim.report.failure_text import (
+    bound_place,
+    broken_text,
+    explain_command,
+    missed_text,
+)
 from memsim.report.layout import (
     BACKTICKS,
     UNICODE,
@@ -114,7 +119,7 @@ def _failures(failures: tuple[CaseFailure, ...], head: str) -> Iterator[str]:
     for failure in failures:
         yield f"- {markdown_code(failure.case)}"
         for broken in failure.broken:
-            place = f" ({broken.place})" if broken.place else ""
+            place = f" ({bound_place(broken)})" if broken.place else ""
             yield f"  - {markdown_escape(broken_text(broken, UNICODE))}{markdown_escape(place)}"
         for probe in failure.missed:
             yield f"  - missed: {markdown_code(explain_command(probe.id))}"

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner, Result
 
 from memsim.canary import Matcher, mint, unplanted
 from memsim.cli.program import program
-from memsim.runs import list_runs
+from memsim.report.html.leakage_section import leakage
+from memsim.report.html.page_content import PageContent
+from memsim.report.leak_board import leakage_of
+from memsim.report.leak_story import leak_stories
+from memsim.report.summarise import summarise
+from memsim.runs import list_runs, load_run
 from memsim.suite.case_plan import parse_expression
+from memsim.suite.cases import State
 
 Call = Callable[..., Result]
 
@@ -54,27 +63,30 @@ def test_a_leak_through_a_zero_tolerance_channel_is_exit_one(call: Call) -> None
 
     assert result.exit_code == 1
     assert "FAILED leakage::L1[full_context@4k]" in result.stdout
-    assert "plr 1.00 != 0" in result.stdout
+    assert "1.00 of the attempts leaked, none may    another person asks" in result.stdout
 
 
 def test_what_keeps_people_apart_passes(call: Call) -> None:
     """And only what was asked for is played: a channel has its own controls."""
-    result = leaked(call, SAFE)
+    result = leaked(call, SAFE, more=("-v",))
 
     assert result.exit_code == 0
     assert "1 case: 1 scenario" in result.stdout
     assert "0 of 15" in result.stdout
+    assert f"{SAFE}: grade B at most, because only 15 of the 300 attempts" in result.stdout
     assert "at best B over 1 channel (L1 cross-principal recall: 15 of the 300 attempts" in (
         result.stdout
     )
 
 
 def test_an_amnesiac_is_unmeasured(call: Call) -> None:
-    """Exit 7; n/a stands where a number would."""
+    """Exit 7; `not measured` stands where a number would, and `n/a` among the codes."""
     result = leaked(call, AMNESIAC)
 
     assert result.exit_code == 7
-    assert "n/a" in result.stdout
+    assert "another person asks  not measured" in result.stdout
+    assert "grade unknown, because nothing could be measured" in result.stdout
+    assert "n/a" in leaked(call, AMNESIAC, more=("-v",)).stdout
     assert "INVALID leakage::L1[no_memory@4k]" in result.stdout
     assert "could not recall it either" in result.stdout
 
@@ -86,12 +98,12 @@ def test_a_leak_where_little_could_be_tried_is_a_failure_and_told_once(call: Cal
     assert result.exit_code == 1
     assert "FAILED leakage::L1" in result.stdout
     assert "INVALID" not in result.stdout
-    assert "plr 1.00; of 15 attempts 9 without a verdict" in result.stderr
+    assert "leaked 1.00; of 15 attempts 9 without a verdict" in result.stderr
 
 
 def test_the_matrix_has_every_strategy_with_what_makes_it_readable(call: Call) -> None:
     """Leaks of attempts, upper bound, coverage and authorised recall; ways out; grade."""
-    result = leaked(call, SAFE, LEAKY, AMNESIAC)
+    result = leaked(call, SAFE, LEAKY, AMNESIAC, more=("-v",))
 
     (row,) = [line for line in result.stdout.splitlines() if line.startswith("  L1  cross")]
     assert "0 of 15  18.1%  1.00  1.00" in row
@@ -110,7 +122,8 @@ def test_recall_tokens_and_leaks_stand_beside_each_other(call: Call) -> None:
 
     (line,) = [each for each in result.stdout.splitlines() if "tokens a turn" in each]
     assert f"{SAFE}: recall " in line
-    assert "PLR L1 .00; FRS n/a" in line
+    assert "leaks in 0 of 1 way" in line
+    assert "PLR L1 .00; FRS n/a" in call("run", "leakage", "needles", *selected, "-v").stdout
 
 
 def test_a_narrow_terminal_puts_strategies_below_each_other(
@@ -121,8 +134,8 @@ def test_a_narrow_terminal_puts_strategies_below_each_other(
 
     result = leaked(call, SAFE, LEAKY)
 
-    assert 2 == result.stdout.count("  L1  ")
-    assert 2 == result.stdout.count("upper  cov.")
+    assert 2 == result.stdout.count("\n  another person asks  ")
+    assert 2 == result.stdout.count("leaked  at most  tried  owner")
 
 
 @pytest.mark.parametrize("form", ["md", "json", "jsonl"])
@@ -302,6 +315,55 @@ def test_attacks_outside_of_a_project_are_told_to_be_unread(call: Call, project:
     assert "scenarios/leakage/ is not read: no pyproject.toml here has [tool.memsim]" in (
         result.stderr
     )
+
+
+@pytest.mark.parametrize("state", ["lost", "error", "invalid"])
+def test_a_case_that_failed_is_unknown_and_never_safe(call: Call, state: State) -> None:
+    """Whether its lines are lost or say nothing bad: neither counted as clean, nor green."""
+    leaked(call, SAFE)
+    run = load_run("latest", Path("reports"))
+    (case,) = run.cases
+    failed = replace(case, state=state, error="the process died")
+
+    for lines in ((), tuple(run.probes(case.key))):
+        saved = SimpleNamespace(cases=(failed,), probes=lambda _key, of=lines: of, folder=None)
+        (board,) = leakage_of(saved)  # type: ignore[arg-type]
+        (story,) = leak_stories(board)
+        page = leakage(PageContent(run=run, summary=replace(summarise(run), leakage=(board,))))
+
+        assert ("another person asks: the process died",) == story.unmeasured
+        assert () == story.clean
+        assert "grade A" not in story.grade
+        assert "leaked safe" not in page
+        assert "leaked unclear" in page
+
+
+def test_sentences_stand_in_every_form_and_codes_apart(call: Call) -> None:
+    """In the terminal with -v alone, in Markdown below, in the page folded or in a tooltip."""
+    shown = leaked(call, LEAKY)
+    verbose = leaked(call, LEAKY, more=("-v",))
+    markdown = leaked(call, LEAKY, more=("--format", "md", "--html"))
+    page = max(Path("reports/runs").glob("*/report.html")).read_text(encoding="utf-8")
+
+    said = 'ben got ana\'s secret of turn 1: it stood in plain text in the "window" part'
+    code = re.compile(r"\b(?:T0|AR|PLR|plr|cov\.|at best|L1 )")
+    told = shown.stdout.partition("leakage ")[2].partition("FAILED")[0]
+    assert said in squeezed(shown.stdout)
+    assert not code.search(told)
+    assert "at best F" in verbose.stdout
+    assert "T0 15" in verbose.stdout
+    before, _, after = markdown.stdout.partition("### Every number, with the codes of channels")
+    assert said.replace('"', "&quot;").replace("'", "&#x27;") in page
+    assert said in before
+    assert not code.search(before)
+    assert "| L1 | cross-principal recall |" in after
+    assert "Filter by person before you rank" in before
+    assert 'title="L1 cross-principal recall: a leak fails a run"' in page
+
+
+def squeezed(text: str) -> str:
+    """A text on one line."""
+    return " ".join(text.split())
 
 
 def test_explain_follows_a_leak(call: Call) -> None:

@@ -9,6 +9,7 @@ from memsim.report.board_tables import reader_bound
 from memsim.report.html.cost_section import money_of
 from memsim.report.html.markup import Markup, Value, breakable, code, element, joined
 from memsim.report.html.page_content import PageContent, address, strategy_name
+from memsim.report.leak_advice import title_of
 from memsim.report.leak_board import LeakBoard, LeakCell, LeakRow
 from memsim.report.plots.palette import Looks
 from memsim.report.recommendation import Recommendation, recommend
@@ -206,7 +207,7 @@ def _leak_lines(subject: PageContent, strategy: str) -> Iterator[str]:
     if not boards:
         if row is None or row.leaks is None:
             yield element("strong", "Not measured.", class_="warn")
-        yield joined(["Channels of leakage were not played: ", code("memsim run leakage")])
+        yield joined(["Attacks were not played: ", code("memsim run leakage")])
         return
     for board in boards[-1:]:
         yield from _channels(board, strategy)
@@ -220,9 +221,9 @@ def _channels(board: LeakBoard, strategy: str) -> Iterator[str]:
         unclear = sum(c.verdict in {"n/a", "invalid", "error"} for _, c in found)
         grade = next((g.letter for g in board.grades if g.strategy == name), "")
         text = [
-            element("strong", f"{name}: {len(leaking)} of {len(found)} channels leak"),
+            element("strong", f"{name}: {len(leaking)} of {len(found)} ways leak"),
             f", {unclear} could not be measured" if unclear else "",
-            f"; grade {grade} at best" if grade else "",
+            f"; grade {grade} at most" if grade not in {"", "n/a"} else "",
             ".",
         ]
         yield element("span", joined(text), class_="bad" if leaking else None)
@@ -233,7 +234,7 @@ def _channels(board: LeakBoard, strategy: str) -> Iterator[str]:
 
 def _worst(leaking: Sequence[tuple[LeakRow, LeakCell]]) -> Iterator[str]:
     for row, cell in sorted(leaking, key=lambda pair: -(pair[1].plr or 0))[:2]:
-        yield f"{row.channel} {row.name}: {cell.leaks} of {cell.eligible}"
+        yield f"{title_of(row.channel, row.name)}: {cell.leaks} of {cell.eligible}"
 
 
 def _others(board: LeakBoard, name: str) -> Iterator[str]:
@@ -248,7 +249,7 @@ def _others(board: LeakBoard, name: str) -> Iterator[str]:
         said = ", ".join(f"{other} {count}" for other, count in ordered[:LADDER])
         yield joined(
             [
-                "Channels that leak under the others: ",
+                "Ways that leak under the others: ",
                 said,
                 ". ",
                 element("a", "Who leaked what", href="#leakage"),

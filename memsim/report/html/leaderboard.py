@@ -16,7 +16,7 @@ from memsim.report.board_tables import (
     sweep_table,
     title,
 )
-from memsim.report.failure_text import broken_text
+from memsim.report.failure_text import bound_place, broken_text
 from memsim.report.html.brief import answers, capital
 from memsim.report.html.markup import (
     Markup,
@@ -102,7 +102,7 @@ def _why_failed(subject: PageContent) -> Iterator[Markup]:
             [
                 element("a", code(f.case), href=address(show="cases", case=f.case)),
                 f" {broken_text(b, UNICODE)}",
-                f" ({b.place})" if b.place else "",
+                f" ({bound_place(b)})" if b.place else "",
             ]
         )
         for f in subject.summary.failures

@@ -1,4 +1,4 @@
-"""Render the leakage section: channels by strategy, each number with its count."""
+"""Render the leakage section: what leaked and what to change, then every number."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from memsim.report import number_format
 from memsim.report.html.markup import Markup, element, folded, items, joined, table, unmeasured
 from memsim.report.html.page_content import PageContent, section
 from memsim.report.layout import UNICODE, Column, Table
+from memsim.report.leak_advice import title_of
 from memsim.report.leak_board import LeakBoard, LeakCell
-from memsim.report.leak_tables import leakage_text
+from memsim.report.leak_story import LeakChange, LeakStory, leak_stories
+from memsim.report.leak_tables import leakage_text, plain_leaks, plain_legend
+
+UNFOLDED = 2
+"""Strategies up to which each story stands open."""
 
 TONES = {"leak": "leak", "safe": "safe", "invalid": "unclear", "n/a": "unclear", "error": "unclear"}
 
@@ -28,33 +33,55 @@ def leakage(subject: PageContent) -> Markup:
 def _board(board: LeakBoard, subject: PageContent) -> Iterator[Markup]:
     found = leakage_text(board, UNICODE, beside=subject.summary.boards)
     yield element("h3", found.title)
+    stories = list(leak_stories(board))
+    for story in stories:
+        yield _story(story, unfolded=len(stories) <= UNFOLDED)
     yield _matrix(board)
-    yield items(found.notes, class_="note")
+    yield items(plain_legend(board), class_="note")
+    codes = table(found.table, f"Leaks by channel and strategy, in full, {_over(board)}", heading=0)
     yield folded(
-        "Every number: upper bounds, coverage, authorised recall",
-        table(found.table, f"Leaks by channel and strategy, in full, {_over(board)}", heading=0),
+        "Every number, with the codes of channels", codes, items(found.notes, class_="note")
     )
     for head, texts in found.blocks:
         if texts:
             yield folded(f"{head} ({len(texts):,})", items(texts))
 
 
+def _story(story: LeakStory, *, unfolded: bool) -> Markup:
+    """What a strategy leaked, and what to change; a long list of strategies is folded."""
+    inside = [_change(each) for each in story.changes]
+    parts = [element("ol", *inside)] if inside else []
+    if story.unmeasured:
+        parts.append(element("p", "Not measured, so not known to be safe:"))
+        parts.append(items(story.unmeasured))
+    if story.clean:
+        parts.append(element("p", f"No leak found: {'; '.join(story.clean)}."))
+    head = joined([element("strong", story.strategy), f": {story.grade}"])
+    tone = "leak-story fails" if story.fails else "leak-story"
+    return element("details", element("summary", head), *parts, class_=tone, open=unfolded)
+
+
+def _change(each: LeakChange) -> Markup:
+    return element("li", element("strong", each.change), items(each.leaks))
+
+
 def _matrix(board: LeakBoard) -> Markup:
     rows = board.rows
-    series = [
-        (Column("channel", right=False), [f"{r.channel} {r.name}" for r in rows]),
-        (Column("gate", right=False), [r.gate for r in rows]),
-    ]
+    titles = [title_of(row.channel, row.name) for row in rows]
+    series = [(Column("what was tried", right=False), titles)]
     for place, strategy in enumerate(board.strategies):
-        series.append((Column(strategy), [_counted(r.cells[place]) for r in rows]))
+        cells = [row.cells[place] for row in rows]
+        series.append((Column(strategy), [plain_leaks(cell, UNICODE) for cell in cells]))
 
     def cell(at: int, column: int, text: str) -> Markup | str:
-        if column < 2:
-            return text
-        found = rows[at].cells[column - 2]
+        if column < 1:
+            row = rows[at]
+            gate = "a leak fails a run" if row.gate == "zero" else "a leak is only reported"
+            return element("span", text, title=f"{row.channel} {row.name}: {gate}")
+        found = rows[at].cells[column - 1]
         return "" if found is None else _shown(found, text)
 
-    caption = f"Leaks of eligible attempts, by channel and strategy, {_over(board)}"
+    caption = f"Attempts that leaked, by what was tried and strategy, {_over(board)}"
     return table(Table.of_columns(series), caption, cell=cell, heading=0)
 
 
@@ -62,22 +89,11 @@ def _over(board: LeakBoard) -> str:
     return f"budget {number_format.budget(board.budget)}"
 
 
-def _counted(cell: LeakCell | None) -> str:
-    if cell is None:
-        return ""
-    if cell.verdict in {"n/a", "error"}:
-        return cell.verdict
-    counted = f"{cell.leaks} of {cell.eligible}"
-    return f"invalid: {counted}" if cell.verdict == "invalid" else counted
-
-
 def _shown(cell: LeakCell, text: str) -> Markup:
     tone = TONES.get(cell.verdict, "unclear")
     if tone == "leak" and not cell.breaches:
         tone = "unclear"
-    mark = f"{UNICODE.failed} " if tone == "leak" else ""
-    recall = number_format.share(cell.recall)
-    beside = f"cov. {number_format.share(cell.coverage)}, AR {recall}"
-    small = element("small", beside)
-    shown = joined([element("span", f"{mark}{text}"), small])
+    tried, owner = number_format.share(cell.coverage), number_format.share(cell.recall)
+    small = element("small", f"tried {tried}, owner {owner}")
+    shown = joined([element("span", text), small])
     return element("span", shown, class_=f"leaked {tone}", title=cell.why or None)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memsim.gate.comparison import Comparison, MetricChange, MovedProbe, StalePart
-from memsim.report.leak_board import LeakBoard, LeakCell, LeakGrade, LeakRow
+from memsim.report.leak_board import LeakBoard, LeakCell, LeakFinding, LeakGrade, LeakRow
 from memsim.runs import Run
 from memsim.runs.case_log import outcome_entry
 from memsim.runs.run_reader import open_folder
@@ -179,8 +179,13 @@ def leak_board(run: Run) -> LeakBoard:
         served=20,
         asked=20,
         recall=1.0,
+        worst=4,
+        of=60,
         paths=(f"planted at turn 3 by ana -> seen by bo in the context at turn 9 {ATTACKS[0]}",),
         ways=1,
+        findings=(
+            LeakFinding(change=f"Filter. {ATTACKS[0]}", example=f"bo {ATTACKS[1]}", attempts=12),
+        ),
     )
     unclear = replace(
         leaked,
@@ -191,11 +196,15 @@ def leak_board(run: Run) -> LeakBoard:
         eligible=9,
         coverage=0.15,
         why="the owner was not served",
+        worst=0,
         paths=(),
         ways=0,
+        findings=(),
     )
     row = LeakRow(channel="L1", name="cross-principal", gate="zero", cells=(leaked, unclear))
-    grades = tuple(LeakGrade(strategy=s, letter="F", caps=()) for s in (first, second))
+    grades = tuple(
+        LeakGrade(strategy=s, letter=letter, caps=()) for s, letter in ((first, "F"), (second, "B"))
+    )
     return LeakBoard(
         budget=1024, strategies=(first, second), rows=(row,), grades=grades, negatives=(0, 100)
     )

@@ -78,8 +78,13 @@ def test_what_was_measured_is_shown(full: Path, opened: Open) -> None:
     expect(page.locator("#baseline")).to_contain_text("1 worse, 2 same, 1 stale scenario")
     expect(page.locator("#verdict .against")).to_contain_text("Against main: 1 worse, 2 same")
     expect(page.locator("#leakage .leaked.leak")).to_contain_text("12 of 60")
-    expect(page.locator("#leakage .leaked.unclear")).to_contain_text("invalid: 0 of 9")
+    expect(page.locator("#leakage .leaked.unclear")).to_contain_text("too few: 0 of 9")
     assert 0 == page.locator("#leakage .leaked.safe").count()
+    leaky, unclear = page.locator("#leakage .leak-story").all()
+    expect(leaky.locator("ol li").first).to_contain_text("Filter.")
+    expect(unclear).to_contain_text("Not measured, so not known to be safe")
+    expect(page.locator("#leakage details", has_text="codes of channels").last).to_be_visible()
+    assert "L1" not in page.locator("#leakage .leak-story").first.inner_text()
     expect(page.locator("#invariants strong").first).to_contain_text("1 of 2 promises that")
 
 
