@@ -112,13 +112,17 @@ class ProcessPool:
     If a process dies, only the case that it was playing becomes `lost`; its other cases go to other
     processes. An interrupt ends the processes and is raised again. The processes end within a
     moment of this one, however it ends.
+
+    Attributes:
+        begin: is told the key of each case when a process has come to it.
     """
 
     jobs: int
+    begin: Callable[[str], None] = lambda _key: None
 
     def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Outcomes:
         """Play the cases, each in the next free process."""
-        crew = _Crew(specs, play, min(self.jobs, len(specs)))
+        crew = _Crew(specs, play, min(self.jobs, len(specs)), self.begin)
         try:
             yield from crew.outcomes()
         finally:
@@ -126,7 +130,12 @@ class ProcessPool:
 
 
 def choose_executor(
-    jobs: int, cases: int, turns: int, *, here: InProcess | None = None
+    jobs: int,
+    cases: int,
+    turns: int,
+    *,
+    here: InProcess | None = None,
+    begin: Callable[[str], None] = lambda _key: None,
 ) -> Executor:
     """The executor for a number of processes.
 
@@ -135,11 +144,12 @@ def choose_executor(
         cases: number of cases to play.
         turns: number of turns in all cases.
         here: what plays them in this process.
+        begin: is told the key of each case that another process begins.
     """
     if jobs == 0:
         small = cases < 2 or turns < _FEW_TURNS
         jobs = 1 if small else available_processors()
-    return (here or InProcess()) if jobs == 1 else ProcessPool(jobs)
+    return (here or InProcess()) if jobs == 1 else ProcessPool(jobs, begin)
 
 
 def available_processors() -> int:
@@ -160,10 +170,17 @@ class _Worker:
 class _Crew:
     """The workers, the case that each plays, and the remaining cases."""
 
-    def __init__(self, specs: Sequence[CaseSpec], play: PlayCase, size: int) -> None:
+    def __init__(
+        self,
+        specs: Sequence[CaseSpec],
+        play: PlayCase,
+        size: int,
+        begin: Callable[[str], None],
+    ) -> None:
         self._specs = specs
         self._play = play
         self._size = size
+        self._begin = begin
         self._pending = deque(range(len(specs)))
         self._workers: list[_Worker] = []
         self._killed_at_start = 0
@@ -203,6 +220,7 @@ class _Crew:
         worker.playing.extend(places)
         with suppress(OSError):  # the worker may be dead; the next read reports it
             worker.line.send([self._specs[p] for p in places])
+        self._begin(self._specs[places[0]].key)
 
     def _batch(self) -> list[int]:
         # Small cases are sent in batches and large ones alone, so that each batch is short.
@@ -225,7 +243,10 @@ class _Crew:
             return None
         if isinstance(said, CaseError):
             raise said.error or WorkerError(said.trace)
-        return worker.playing.popleft(), said.outcome
+        played = worker.playing.popleft()
+        if worker.playing:
+            self._begin(self._specs[worker.playing[0]].key)
+        return played, said.outcome
 
     def _lose(self, worker: _Worker) -> tuple[int, CaseOutcome] | None:
         code = self._discharge(worker)

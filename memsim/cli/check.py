@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -17,7 +18,9 @@ from memsim.cli.own_processes import (
     trial_of,
     wants_process,
 )
-from memsim.cli.run_options import format_option
+from memsim.cli.progress import ProgressChoice, ProgressStep, Watcher, show_progress
+from memsim.cli.run_options import PROGRESS, format_option
+from memsim.cli.run_output import Stopwatch
 from memsim.cli.saved_runs import settings_of
 from memsim.cli.terminal import ColorChoice, Terminal, complain
 from memsim.discovery.catalogue import find_strategies
@@ -68,6 +71,7 @@ Examples:
     "-v", "--verbose", is_flag=True, help="Also print what was not measured, and full coverage."
 )
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+@PROGRESS
 def command(
     strategies: tuple[str, ...],
     expression: str | None,
@@ -80,6 +84,7 @@ def command(
     output: str | None,
     verbose: bool,
     color: ColorChoice,
+    progress: ProgressChoice,
 ) -> int:
     """Property-test the invariants of memory; no model is called.
 
@@ -101,8 +106,10 @@ def command(
     subjects = [plan.subject for plan in plans]
     guarded = _guarded(subjects, isolated, project, settings, output)
     plans = [replace(plan, guarded=guarded[plan.subject]) for plan in plans]
-    reports = _performed(plans, settings.jobs)
-    return _told(reports, kept, plans[0], form, Terminal.of_process(color), verbose=verbose)
+    terminal = Terminal.of_process(color)
+    with show_progress(progress, terminal, done=0, total=len(plans), unit="check") as watcher:
+        reports = _performed(plans, settings.jobs, watcher)
+    return _told(reports, kept, plans[0], form, terminal, verbose=verbose)
 
 
 def _guarded(
@@ -223,32 +230,54 @@ def _named(text: str) -> str:
     return text
 
 
-def _performed(plans: Sequence[CheckPlan], jobs: int) -> list[CheckReport]:
+def _performed(plans: Sequence[CheckPlan], jobs: int, watcher: Watcher) -> list[CheckReport]:
     from memsim.executors import available_processors
-    from memsim.testing.checks import perform
 
     workers = min(jobs or available_processors(), len(plans))
     if workers <= 1:
-        return [perform(plan) for plan in plans]
-    return list(_in_processes(plans, workers))
+        return [_performed_here(plan, watcher) for plan in plans]
+    return _in_processes(plans, workers, watcher)
 
 
-def _in_processes(plans: Sequence[CheckPlan], workers: int) -> Iterator[CheckReport]:
-    from concurrent.futures import ProcessPoolExecutor
+def _performed_here(plan: CheckPlan, watcher: Watcher) -> CheckReport:
+    watcher.begin(plan.subject)
+    report, seconds = _timed(plan, watcher.tick)
+    watcher.end(_step(report, seconds))
+    return report
+
+
+def _timed(
+    plan: CheckPlan, tick: Callable[[float], None] = lambda _share: None
+) -> tuple[CheckReport, float]:
+    from memsim.testing.checks import perform
+
+    watch = Stopwatch()
+    return perform(plan, tick), watch.seconds
+
+
+def _in_processes(plans: Sequence[CheckPlan], workers: int, watcher: Watcher) -> list[CheckReport]:
+    from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    from memsim.testing.checks import perform
-
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        futures = [pool.submit(perform, plan) for plan in plans]
-        for plan, future in zip(plans, futures, strict=True):
+        futures = {pool.submit(_timed, plan): plan for plan in plans}
+        for future in as_completed(futures):
             try:
-                yield future.result()
+                watcher.end(_step(*future.result()))
             except BrokenProcessPool as error:
                 raise Unmeasurable(
-                    f"{plan.subject}: the process that checked it ended unexpectedly"
+                    f"{futures[future].subject}: the process that checked it ended unexpectedly"
                 ) from error
+    return [future.result()[0] for future in futures]
+
+
+def _step(report: CheckReport, seconds: float) -> ProgressStep:
+    """The progress line of a checked subject."""
+    verdicts = Counter(result.verdict for result in report.results)
+    told = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.items())
+    bad = bool(verdicts["violated"] or verdicts["invalid"] or report.thin)
+    return ProgressStep(id=report.subject, result=told, seconds=seconds, failed=bad)
 
 
 def _told(

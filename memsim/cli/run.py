@@ -18,6 +18,7 @@ from memsim.cli.model_costs import (
     with_provider_access,
 )
 from memsim.cli.own_processes import with_own_processes
+from memsim.cli.progress import ProgressChoice, case_step, show_progress
 from memsim.cli.run_options import (
     GroupedHelp,
     RunFlags,
@@ -26,7 +27,7 @@ from memsim.cli.run_options import (
     run_options,
     settings_in,
 )
-from memsim.cli.run_output import ProgressChoice, ProgressStep, Stopwatch, show_progress
+from memsim.cli.run_output import Stopwatch
 from memsim.cli.run_plan import RunRequest, plan_run
 from memsim.cli.saved_runs import RunBaseline, read_baseline_sheet
 from memsim.cli.supervisor import SUPERVISION
@@ -225,15 +226,23 @@ class _Performance:
         left = [plan.cases[place] for place in writer.lacking]
         done = len(plan.cases) - len(left)
         turns = sum(spec.scenario.load().turns for spec in left)
-        here = InProcess(SUPERVISION.plays, SUPERVISION.lost)
-        chosen = choose_executor(plan.settings.jobs, cases=len(left), turns=turns, here=here)
-        executor = CostTally(chosen)
         choice: ProgressChoice = "none" if writer.finished or flags["quiet"] else flags["progress"]
-        with show_progress(choice, self._terminal, done=done, total=len(plan.cases)) as advance:
+        with show_progress(choice, self._terminal, done=done, total=len(plan.cases)) as watcher:
+
+            def begin(key: str) -> None:
+                SUPERVISION.plays(key)
+                watcher.begin(key)
+
+            here = InProcess(begin, SUPERVISION.lost)
+            jobs = plan.settings.jobs
+            chosen = choose_executor(
+                jobs, cases=len(left), turns=turns, here=here, begin=watcher.begin
+            )
+            executor = CostTally(chosen)
 
             def watch(result: CaseResult) -> bool:
                 bad = fails(result) or lacks(result)
-                advance(step_of(result, failed=bad))
+                watcher.end(case_step(result, failed=bad))
                 return bool(flags["stop_at_first"]) and bad
 
             try:
@@ -315,16 +324,3 @@ class _Performance:
         # GitHub reads both streams, and standard output may carry JSON.
         for line in annotation_lines(*found, self._project.base, os.environ):
             click.echo(line, err=True)
-
-
-def step_of(result: CaseResult, *, failed: bool) -> ProgressStep:
-    """The progress line of a finished case."""
-    from memsim.report import number_format
-
-    told = "plr" if "plr" in result.metrics else "recall"
-    value = result.metrics.get(told)
-    text = f"{'leaked' if told == 'plr' else told} {number_format.share(value)}"
-    if result.state != "scored":
-        leaked = told == "plr" and value
-        text = f"{text}; {result.error}" if leaked else result.error
-    return ProgressStep(id=result.key, result=text, seconds=result.seconds, failed=failed)

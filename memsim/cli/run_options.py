@@ -9,7 +9,8 @@ import click
 from click.core import ParameterSource
 
 from memsim.cli.own_processes import ISOLATED
-from memsim.cli.run_output import Format, ProgressChoice
+from memsim.cli.progress import ProgressChoice
+from memsim.cli.run_output import Format
 from memsim.cli.terminal import ColorChoice
 from memsim.config import command_defaults
 from memsim.discovery.project import find_project
@@ -205,6 +206,13 @@ GATE = (
     switch("--require-baseline", text="Fail if the configured baseline is missing."),
     GENERALISE,
 )
+PROGRESS = click.option(
+    "--progress",
+    type=click.Choice(["auto", "plain", "none"]),
+    default="auto",
+    envvar="MEMSIM_PROGRESS",
+    help="Case, rate and time left on standard error.",
+)
 OUTPUT = (
     click.option(
         "-o",
@@ -216,15 +224,13 @@ OUTPUT = (
     ),
     format_option("table", "md", "json", "jsonl", variable="MEMSIM_FORMAT"),
     QUIET,
-    switch("-v", "--verbose", text="Print every missed probe by id, whole tracebacks, codes of leakage."),
-    COLOR,
-    click.option(
-        "--progress",
-        type=click.Choice(["auto", "plain", "none"]),
-        default="auto",
-        envvar="MEMSIM_PROGRESS",
-        help="Progress on standard error.",
+    switch(
+        "-v",
+        "--verbose",
+        text="Print every missed probe, whole tracebacks and codes of leakage.",
     ),
+    COLOR,
+    PROGRESS,
     switch("--no-report", text="Write no report.md."),
     HTML,
     click.option(

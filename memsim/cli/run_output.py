@@ -1,22 +1,13 @@
-"""Print the progress and the result of a run.
-
-Progress goes to standard error: one live line, a line per case, or nothing. The result is a table,
-Markdown, JSON or JSON lines on standard output.
-"""
+"""Print the result of a run: a table, Markdown, JSON or JSON lines on standard output."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from itertools import count
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-import click
-
-from memsim.cli.terminal import Terminal, printable
-from memsim.report import number_format
+from memsim.cli.terminal import Terminal
 from memsim.report.layout import TextLine, cells_wide
 from memsim.report.number_format import plural
 
@@ -114,81 +105,6 @@ def _joined(parts: list[str], terminal: Terminal) -> list[str]:
         longer = f"{lines[-1]} {terminal.marks.dot} {part}"
         lines[-1:] = [longer] if cells_wide(longer) <= terminal.width else [lines[-1], f"  {part}"]
     return lines
-
-
-ProgressChoice = Literal["auto", "plain", "none"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProgressStep:
-    """One finished case."""
-
-    id: str
-    result: str
-    seconds: float
-    failed: bool = False
-
-
-Advance = Callable[[ProgressStep], None]
-"""Receives each finished case."""
-
-
-@contextmanager
-def show_progress(
-    choice: ProgressChoice, terminal: Terminal, *, done: int, total: int
-) -> Iterator[Advance]:
-    """Show progress over the cases of a run; yield what receives each finished case.
-
-    Args:
-        choice: `auto` is a live line on a terminal and a line per case elsewhere.
-        terminal: describes standard error.
-        done: number of cases that an interrupted run finished before.
-        total: number of cases in the plan.
-    """
-    if choice == "none":
-        yield lambda _step: None
-    elif choice == "plain" or not terminal.live:
-        numbers = count(done + 1)
-        yield lambda step: _say_step(step, next(numbers), total, terminal.marks.failed)
-    else:
-        with _live(terminal, done=done, total=total) as advance:
-            yield advance
-
-
-def _say_step(step: ProgressStep, number: int, total: int, failed_mark: str) -> None:
-    mark = failed_mark if step.failed else " "
-    place = f"[{number:>{len(str(total))}}/{total}]"
-    took = number_format.seconds(step.seconds)
-    with suppress(BrokenPipeError):
-        click.echo(f"{place} {mark} {printable(step.id)}  {step.result}  {took}", err=True)
-
-
-@contextmanager
-def _live(terminal: Terminal, *, done: int, total: int) -> Iterator[Advance]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True, no_color=not terminal.color, highlight=False)
-    bar = Progress(
-        TextColumn("  "),
-        BarColumn(bar_width=None),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("[red]{task.fields[failed]}"),
-        console=console,
-        transient=True,
-        refresh_per_second=8,
-    )
-    failed = 0
-
-    def advance(step: ProgressStep) -> None:
-        nonlocal failed
-        failed += step.failed
-        bar.update(task, advance=1, failed=f"{failed} failed" if failed else "")
-
-    with bar:
-        task = bar.add_task("", total=total, completed=done, failed="")
-        yield advance
 
 
 class Stopwatch:

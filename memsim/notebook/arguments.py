@@ -86,6 +86,7 @@ ACCEPTED: Mapping[str, ArgumentRule] = {
     "out": ArgumentRule(kinds=(str, Path), said="a path"),
     "controls": ArgumentRule(kinds=(bool,), said="True or False"),
     "isolated": ArgumentRule(kinds=(bool,), said="True or False"),
+    "progress": ArgumentRule(kinds=(bool,), said="True or False"),
     "record": ArgumentRule(kinds=TEXT, said="a mode such as 'new'"),
     "cassettes": ArgumentRule(kinds=(str, Path), said="a path"),
     "max_cost": ArgumentRule(kinds=NUMBER, said="a number of dollars"),

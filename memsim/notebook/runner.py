@@ -7,6 +7,7 @@ import tempfile
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,12 +24,15 @@ from memsim.notebook.arguments import (
 from memsim.notebook.results import Results, ResultsChange
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from memsim.cli.progress import ProgressChoice, Watcher
     from memsim.cli.run_plan import RunPlan, RunRequest
     from memsim.cli.saved_runs import ComparisonSide
     from memsim.discovery.project import Project
     from memsim.discovery.strategy_ref import StrategyRef
     from memsim.suite.case_plan import CasePlan
-    from memsim.suite.cases import CaseOutcome, CaseSpec
+    from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
     from memsim.suite.play import MakeStrategy
 
 RunInput: TypeAlias = str | Path | Results
@@ -60,6 +64,7 @@ def run(
     record: str | None = None,
     cassettes: str | Path | None = None,
     max_cost: float | None = None,
+    progress: bool = False,
 ) -> Results:
     """Replay scenarios through strategies and score them, as `memsim run` does.
 
@@ -91,6 +96,7 @@ def run(
         record: whether a live model may be called, as `--record`.
         cassettes: where recorded answers of live models are.
         max_cost: dollars that live models may cost.
+        progress: show case, rate and time left on standard error.
 
     Raises:
         ArgumentError: an argument has a wrong type.
@@ -118,7 +124,7 @@ def run(
         "max_cost": max_cost,
     }
     others = {"budgets": budgets, "leakage": leakage, "select": select, "data": data}
-    switches = {"controls": controls, "isolated": isolated, "out": out}
+    switches = {"controls": controls, "isolated": isolated, "out": out, "progress": progress}
     check_settings({**given, **others, **switches})
     selectors = scenario_selectors(scenarios)
     choice = strategy_choice(strategies, controls=controls)
@@ -157,7 +163,12 @@ def run(
         told = {"leak_attempts": request.leak_attempts, "data": data, "budget": budgets}
         command = _command(request.selectors, choice.refs, {**given, **told, "k": select})
     return _Performance(
-        plan=own, project=project, makers=choice.makers, command=command, named=not objects
+        plan=own,
+        project=project,
+        makers=choice.makers,
+        command=command,
+        named=not objects,
+        progress=progress,
     ).results(out)
 
 
@@ -203,6 +214,7 @@ class _Performance:
         makers: what makes the strategies that were given as objects.
         command: the command line that plays the same cases; empty where there is none.
         named: whether a command line can name every case.
+        progress: whether progress is shown.
     """
 
     plan: CasePlan
@@ -210,6 +222,7 @@ class _Performance:
     makers: Makers
     command: tuple[str, ...]
     named: bool
+    progress: bool
 
     def results(self, out: str | Path | None) -> Results:
         """Play the cases into a folder, or into a temporary one."""
@@ -226,7 +239,7 @@ class _Performance:
 
     def _write(self, folder: Path) -> None:
         from memsim.cli.model_costs import with_provider_access
-        from memsim.executors import choose_executor
+        from memsim.executors import InProcess, choose_executor
         from memsim.gate import judge
         from memsim.runs import open_run, perform
         from memsim.runs.judge_trial import with_judge_trial
@@ -239,17 +252,40 @@ class _Performance:
         ):
             tried, _ = with_judge_trial(paid, writer)
             turns = sum(spec.turns for spec in tried.cases)
-            executor = choose_executor(settings.jobs, cases=len(tried.cases), turns=turns)
-            play = self._play if self.makers else None
-            results = perform(tried, writer, executor, play=play)
+            done = len(tried.cases) - len(writer.lacking)
+            with self._watched(done, len(tried.cases)) as watcher:
+                executor = choose_executor(
+                    settings.jobs,
+                    cases=len(tried.cases),
+                    turns=turns,
+                    here=InProcess(watcher.begin),
+                    begin=watcher.begin,
+                )
+                play = self._play if self.makers else None
+                watch = partial(_tell, watcher)
+                results = perform(tried, writer, executor, play=play, watch=watch)
             if not writer.finished:
                 verdict = judge(results, max_errors=settings.max_errors)
                 writer.finish(verdict.exit_code, verdict.sentence)
+
+    def _watched(self, done: int, total: int) -> AbstractContextManager[Watcher]:
+        from memsim.cli.progress import show_progress
+        from memsim.cli.terminal import Terminal
+
+        choice: ProgressChoice = "auto" if self.progress else "none"
+        return show_progress(choice, Terminal.of_process(), done=done, total=total)
 
     def _play(self, spec: CaseSpec) -> CaseOutcome:
         from memsim.suite.play import run_case
 
         return run_case(spec, self.makers.get(spec.strategy))
+
+
+def _tell(watcher: Watcher, result: CaseResult) -> None:
+    from memsim.cli.progress import case_step
+    from memsim.gate import fails, lacks
+
+    watcher.end(case_step(result, failed=fails(result) or lacks(result)))
 
 
 def load(run: str | Path = "latest") -> Results:

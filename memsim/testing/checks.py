@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -188,18 +188,22 @@ def assert_holds(checked: CheckReport) -> None:
         raise Violation(f"{checked.subject}\n" + "\n".join(said))
 
 
-def perform(plan: CheckPlan) -> CheckReport:
+Tick = Callable[[float], None]
+"""Is told, again and again, which share of a check is done."""
+
+
+def perform(plan: CheckPlan, tick: Tick = lambda _share: None) -> CheckReport:
     """Check one subject.
 
     Raises:
         UsageError: the strategy means nothing.
     """
     if plan.subject == PARTS:
-        return _performed(plan, None)
+        return _performed(plan, None, tick)
     if plan.guarded is None:
-        return _performed(plan, subject_of(plan.subject))
+        return _performed(plan, subject_of(plan.subject), tick)
     with isolated_subject(plan.subject, plan.guarded) as subject:
-        report = _performed(plan, subject)
+        report = _performed(plan, subject, tick)
     return _invalid(report, breach()) if breach() else report
 
 
@@ -211,20 +215,28 @@ def _invalid(report: CheckReport, why: str) -> CheckReport:
     return replace(report, results=results)
 
 
-def _performed(plan: CheckPlan, subject: Subject | None) -> CheckReport:
+def _performed(plan: CheckPlan, subject: Subject | None, tick: Tick) -> CheckReport:
     wanted = [i for i in known() if i.name in plan.names]
     tallies = [
         _Tally(i, plan, subject) for i in wanted if (i.on == "strategy") == (subject is not None)
     ]
     coverage = Coverage()
     try:
-        for on in dict.fromkeys(t.invariant.on for t in tallies):
-            _try(on, [t for t in tallies if t.invariant.on == on], plan, subject, coverage)
+        kinds = tuple(dict.fromkeys(t.invariant.on for t in tallies))
+        for place, on in enumerate(kinds):
+            alike = [t for t in tallies if t.invariant.on == on]
+            told = partial(_tick_part, tick, place, len(kinds))
+            _try(on, alike, plan, subject, coverage, told)
     finally:
         close_processes()
     by_name = {t.invariant.name: t.result() for t in tallies}
     results = [by_name.get(i.name) or _elsewhere(i, plan.subject) for i in wanted]
     return CheckReport(subject=plan.subject, results=tuple(results), coverage=coverage.counted())
+
+
+def _tick_part(tick: Tick, place: int, parts: int, share: float) -> None:
+    """Tell the share of the whole, of which a part of equal length is done in this share."""
+    tick((place + share) / parts)
 
 
 def verify(name: str, subject: str, case: AnyCase) -> int:
@@ -337,6 +349,7 @@ def _try(
     plan: CheckPlan,
     subject: Subject | None,
     coverage: Coverage,
+    tick: Tick,
 ) -> None:
     for tally in tallies:
         case = plan.counterexamples.get(tally.invariant.name)
@@ -353,6 +366,7 @@ def _try(
         finally:
             if trial is not None:
                 trial.close()
+        tick((number + 1) / plan.profile.examples)
 
 
 def _measured(invariant: Invariant, subject: Subject | None, case: AnyCase) -> tuple[int, str]:
