@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 PlayCase = Callable[[CaseSpec], CaseOutcome]
 Outcomes = Generator[tuple[int, CaseOutcome], None, None]
 
+Begin = Callable[[str], None]
+"""Is told the key of each case that is about to be played."""
+
+
+def begin_unheard(_case: str) -> None:
+    """Tell nobody that a case is about to be played."""
+
+
 _BATCH = 16
 _BATCH_TURNS = 100
 _PATIENCE = 5.0
@@ -62,7 +70,7 @@ class InProcess:
         lost: cases that are not played, because they ended an earlier process, and how it ended.
     """
 
-    begin: Callable[[str], None] = lambda _key: None
+    begin: Begin = begin_unheard
     lost: Mapping[str, str] = field(default_factory=dict)
 
     def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Outcomes:
@@ -118,7 +126,7 @@ class ProcessPool:
     """
 
     jobs: int
-    begin: Callable[[str], None] = lambda _key: None
+    begin: Begin = begin_unheard
 
     def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Outcomes:
         """Play the cases, each in the next free process."""
@@ -135,7 +143,7 @@ def choose_executor(
     turns: int,
     *,
     here: InProcess | None = None,
-    begin: Callable[[str], None] = lambda _key: None,
+    begin: Begin = begin_unheard,
 ) -> Executor:
     """The executor for a number of processes.
 
@@ -175,7 +183,7 @@ class _Crew:
         specs: Sequence[CaseSpec],
         play: PlayCase,
         size: int,
-        begin: Callable[[str], None],
+        begin: Begin,
     ) -> None:
         self._specs = specs
         self._play = play

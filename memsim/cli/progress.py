@@ -168,10 +168,12 @@ def live_line(progress: Progress, width: int, *, unicode: bool) -> str:
     if progress.failed:
         parts.append(f"{progress.failed} failed")
     room = width - 1  # a line as wide as the terminal would wrap on some
+    name = _playing(progress, unicode=unicode)
+    if name and cells_wide("  ".join(parts)) + LEAST_NAME + 4 > room:
+        parts.pop(1)  # which case it is says more than for how long
     while len(parts) > 1 and cells_wide(f"  {'  '.join(parts)}") > room:
         parts.pop(1)
     text = "  ".join(parts)
-    name = _playing(progress, unicode=unicode)
     left = room - cells_wide(text) - 4
     if name and left >= LEAST_NAME:
         text = f"{text}  {clip(name, left)}"
