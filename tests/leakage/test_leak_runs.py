@@ -17,7 +17,9 @@ from click.testing import CliRunner, Result
 
 from memsim.canary import Matcher, mint, unplanted
 from memsim.cli.program import program
+from memsim.report.html.brief import answers
 from memsim.report.html.leakage_section import leakage
+from memsim.report.html.missed_probes import cases, cases_of
 from memsim.report.html.page_content import PageContent
 from memsim.report.leak_board import leakage_of
 from memsim.report.leak_story import leak_stories
@@ -329,13 +331,16 @@ def test_a_case_that_failed_is_unknown_and_never_safe(call: Call, state: State) 
         saved = SimpleNamespace(cases=(failed,), probes=lambda _key, of=lines: of, folder=None)
         (board,) = leakage_of(saved)  # type: ignore[arg-type]
         (story,) = leak_stories(board)
-        page = leakage(PageContent(run=run, summary=replace(summarise(run), leakage=(board,))))
+        content = PageContent(run=run, summary=replace(summarise(run), leakage=(board,)))
+        page = leakage(content)
 
         assert ("another person asks: the process died",) == story.unmeasured
         assert () == story.clean
         assert "grade A" not in story.grade
         assert "leaked safe" not in page
         assert "leaked unclear" in page
+        assert f"{SAFE}: none of 1 way could be measured" in answers(content)
+        assert "No probe was asked." in cases(content, cases_of(content))
 
 
 def test_sentences_stand_in_every_form_and_codes_apart(call: Call) -> None:

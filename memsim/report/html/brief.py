@@ -220,9 +220,15 @@ def _channels(board: LeakBoard, strategy: str) -> Iterator[str]:
         leaking = [(r, c) for r, c in found if c.breaches]
         unclear = sum(c.verdict in {"n/a", "invalid", "error"} for _, c in found)
         grade = next((g.letter for g in board.grades if g.strategy == name), "")
+        reported = sum(bool(c.leaks) for _, c in found) - len(leaking)
+        ways = number_format.plural(len(found), "way")
+        told = f"{name}: leaks that fail a run in {len(leaking)} of {ways}"
+        if unclear == len(found):
+            told = f"{name}: none of {ways} could be measured"
         text = [
-            element("strong", f"{name}: {len(leaking)} of {len(found)} ways leak"),
-            f", {unclear} could not be measured" if unclear else "",
+            element("strong", told),
+            f", {reported} more leak and are only reported" if reported else "",
+            f", {unclear} could not be measured" if 0 < unclear < len(found) else "",
             f"; grade {grade} at most" if grade not in {"", "n/a"} else "",
             ".",
         ]

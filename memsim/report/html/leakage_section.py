@@ -94,6 +94,9 @@ def _shown(cell: LeakCell, text: str) -> Markup:
     if tone == "leak" and not cell.breaches:
         tone = "unclear"
     tried, owner = number_format.share(cell.coverage), number_format.share(cell.recall)
-    small = element("small", f"tried {tried}, owner {owner}")
+    beside = f"tried {tried}, owner {owner}"
+    if cell.upper is not None:
+        beside = f"at most {100 * cell.upper:.1f}%, {beside}"
+    small = element("small", beside)
     shown = joined([element("span", text), small])
     return element("span", shown, class_=f"leaked {tone}", title=cell.why or None)

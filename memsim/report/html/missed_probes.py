@@ -151,7 +151,8 @@ def cases(subject: PageContent, found: Cases) -> Markup:
         note = f"{found.left_out:,} stories did not fit into this file; memsim explain tells them."
         inside.insert(0, element("p", note, class_="unmeasured"))
     if not found.rows:
-        probes = sum(case.counts.get("probes", 0) for case in subject.run.cases)
+        asked = (case for case in subject.run.cases if case.dataset != LEAKAGE)
+        probes = sum(case.counts.get("probes", 0) for case in asked)
         told = "Every probe was answered rightly." if probes else "No probe was asked."
         inside = [element("p", told, class_="note")]
     question = "Why did this probe fail under that strategy?"
