@@ -187,6 +187,16 @@ def test_the_newest_release_has_a_date_and_the_version_of_the_project() -> None:
     assert date.fromisoformat(day)
 
 
+def test_pages_name_the_wheel_of_this_version(subtests: pytest.Subtests) -> None:
+    """A command that installs a wheel can be copied."""
+    version = project()["project"]["version"]
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        with subtests.test(page=path.name):
+            named = re.findall(r"memsim-(\d[\w.]*?)-py3-none-any", path.read_text("utf-8"))
+
+            assert set(named) <= {version}
+
+
 def test_every_ignored_lint_rule_has_a_reason() -> None:
     """A line that names a rule to ignore says why on the same line."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")

@@ -239,7 +239,7 @@ def test_the_schema_describes_the_first_scenario(installed: Path, project: Path)
 
 def test_a_strategy_is_checked(installed: Path, project: Path) -> None:
     """`memsim check` of the wheel finds the invariants and tries them on the first strategy."""
-    checked = ["check", "strategies/mine.py", "-k", "budget"]
+    checked = ["check", "strategies/mine.py", "-k", "i15"]
     said = run([installed / "memsim", *checked], cwd=project)
 
     assert "0 broken" in said

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
 from memsim.cli.terminal import Terminal
 from memsim.report.layout import TextLine, Tone
-from memsim.scaffold import NEXT, WHEEL, scaffold
+from memsim.scaffold import NEXT, WHEEL, ScaffoldFile, scaffold
 
 
 @click.command(
@@ -32,12 +33,21 @@ def command(folder: str, github: bool) -> None:
     at its end.
     """
     terminal = Terminal.of_process()
-    for written in scaffold(Path(folder), github=github):
+    done = scaffold(Path(folder), github=github)
+    for written in done:
         path = (Path(folder) / written.path).as_posix()
         tone: Tone = "dim" if written.action == "kept" else "plain"
         terminal.say_lines([TextLine(text=f"{written.action:<9} {path}", tone=tone)])
     terminal.say()
-    there = () if folder == "." else (f"cd {shlex.quote(folder)}",)
-    steps = (*there, *NEXT, *((WHEEL,) if github else ()))
-    for place, step in enumerate(steps):
+    for place, step in enumerate(_steps(folder, done, github=github)):
         terminal.say(f"{'next: ' if place == 0 else '      '} {step}")
+
+
+def _steps(folder: str, done: Sequence[ScaffoldFile], *, github: bool) -> Iterator[str]:
+    """The commands to type next; settings that were kept may name other strategies."""
+    if folder != ".":
+        yield f"cd {shlex.quote(folder)}"
+    kept = any(f.path == "pyproject.toml" and f.action == "kept" for f in done)
+    yield from (step for step in NEXT if not (kept and step.startswith("memsim explain")))
+    if github:
+        yield WHEEL

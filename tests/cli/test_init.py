@@ -47,6 +47,18 @@ def test_a_second_time_everything_is_kept(
     assert all(line.startswith("kept      ") for line in lines)
 
 
+def test_the_case_to_explain_is_one_of_the_settings_that_were_written(
+    tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Settings that were kept may name other strategies."""
+    monkeypatch.chdir(tmp_path)
+
+    first, second = call("init"), call("init")
+
+    assert "memsim explain" in first.stdout
+    assert "memsim explain" not in second.stdout
+
+
 def test_a_folder_may_be_named(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then the first thing to do is to go there."""
     monkeypatch.chdir(tmp_path)
