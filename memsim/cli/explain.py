@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,7 @@ from memsim.leakage import LEAKAGE
 from memsim.report.layout import Marks, TextLine
 
 if TYPE_CHECKING:
+    from memsim.report.sent_context import Context
     from memsim.runs import Run
     from memsim.suite.cases import CaseResult
 
@@ -29,13 +30,18 @@ MANY = 8
     epilog="""\b
 Examples:
   memsim explain 'scenarios/support_desk.yaml::support_desk[sliding_window@4k]::order_number'
-  memsim explain latest order_number""",
+  memsim explain latest order_number
+  memsim explain latest order_number -v""",
 )
 @click.argument("names", nargs=-1, required=True, metavar="[RUN] CASE")
 @format_option("table", "json")
+@click.option("-v", "--verbose", is_flag=True, help="Print the whole context that was sent.")
 @click.pass_context
-def command(ctx: click.Context, names: tuple[str, ...], form: str) -> None:
+def command(ctx: click.Context, names: tuple[str, ...], form: str, verbose: bool) -> None:
     """Follow a probe through a saved run: where its fact was, turn by turn.
+
+    The context that was sent for the question is printed as well. Of a long one you see the
+    beginning, the end and the evidence, which a star marks.
 
     CASE is a case id with or without ::probe, or a part of one that matches no other. Without a
     probe, the failed probes of the case are listed. RUN is latest (the default), the beginning of a
@@ -47,13 +53,20 @@ def command(ctx: click.Context, names: tuple[str, ...], form: str) -> None:
     terminal = Terminal.of_process()
     case, probe = pick(run, names[-1])
     if form == "json" and probe is not None:
-        terminal.say(_json_of(run, case, probe, terminal.marks))
+        terminal.say(_json_of(run, case, probe, terminal.marks, whole=verbose))
         return
-    terminal.say_lines(explanation_of(run, case, probe, terminal.marks, terminal.width))
+    marks, width = terminal.marks, terminal.width
+    terminal.say_lines(explanation_of(run, case, probe, marks, width, whole=verbose))
 
 
 def explanation_of(
-    run: Run, case: CaseResult, probe: str | None, marks: Marks, width: int
+    run: Run,
+    case: CaseResult,
+    probe: str | None,
+    marks: Marks,
+    width: int,
+    *,
+    whole: bool = False,
 ) -> list[TextLine]:
     """Explain a probe of a case turn by turn; without a probe, list the failed ones of the case."""
     if probe is None:
@@ -64,11 +77,26 @@ def explanation_of(
     record = _record_of(run, case, probe)
     if LEAKAGE in record:
         return leak_probe_lines(case.key, record)
+    from memsim.report.sent_context import context_lines
+
     story = story_of(record, run.turns(case.key), case.budget, marks)
-    return [TextLine(text=case.key, tone="dim"), *story_lines(story, marks, width)]
+    context = _context_of(run, case, record, whole=whole)
+    # Where nothing was sent, as after an error, the story says so.
+    sent = [] if story.sent is None else context_lines(context, marks, width)
+    return [TextLine(text=case.key, tone="dim"), *story_lines(story, marks, width, sent)]
 
 
-def _json_of(run: Run, case: CaseResult, probe: str, marks: Marks) -> str:
+def _context_of(
+    run: Run, case: CaseResult, record: Mapping[str, Any], *, whole: bool
+) -> Context | None:
+    from memsim.report.sent_context import evidence_of, sent_contexts_of
+
+    probe = record["probe"]
+    found = sent_contexts_of(run, case.key, {probe: evidence_of(record)}, whole=whole)
+    return found.get(probe)
+
+
+def _json_of(run: Run, case: CaseResult, probe: str, marks: Marks, *, whole: bool) -> str:
     import json
 
     from memsim.report.story import story_of
@@ -77,10 +105,13 @@ def _json_of(run: Run, case: CaseResult, probe: str, marks: Marks) -> str:
     if LEAKAGE in record:
         return json.dumps(record, indent=2, ensure_ascii=True)
     story = story_of(record, run.turns(case.key), case.budget, marks)
-    return json.dumps({"case": case.key, **asdict(story)}, indent=2, ensure_ascii=True)
+    sections = _context_of(run, case, record, whole=whole)
+    sent = None if sections is None else [asdict(section) for section in sections]
+    told = {"case": case.key, **asdict(story), "sections": sent}
+    return json.dumps(told, indent=2, ensure_ascii=True)
 
 
-def _record_of(run: Run, case: CaseResult, probe: str) -> Mapping[str, object]:
+def _record_of(run: Run, case: CaseResult, probe: str) -> Mapping[str, Any]:
     return next(p for p in run.probes(case.key) if p["probe"] == probe)
 
 

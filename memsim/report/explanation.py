@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from memsim.leakage import LEAKAGE
@@ -142,8 +142,10 @@ def leak_probe_lines(case: str, line: Line) -> list[TextLine]:
     return shown
 
 
-def story_lines(story: ProbeStory, marks: Marks, width: int) -> list[TextLine]:
-    """Render the story of a probe for the terminal."""
+def story_lines(
+    story: ProbeStory, marks: Marks, width: int, context: Iterable[TextLine] = ()
+) -> list[TextLine]:
+    """Render the story of a probe for the terminal, with the context that was sent."""
     asked = f"asked at turn {story.turn}" + (f" ({story.age})" if story.age else "")
     head = [story.probe, f'"{story.ask}"', f"ability: {story.ability}", asked]
     rows = [row for piece in story.pieces for row in _piece_rows(piece, story)]
@@ -157,7 +159,7 @@ def story_lines(story: ProbeStory, marks: Marks, width: int) -> list[TextLine]:
         lines.append(TextLine(text=text.rstrip(), tone=row[4]))
     if story.more:
         lines.append(TextLine(text=f"  {marks.dots} and {story.more:,} more pieces of evidence"))
-    lines += agent_lines(story.agent, marks, width)
+    lines += [*context, *agent_lines(story.agent, marks, width)]
     return [*lines, *_answer_lines(story, width)]
 
 
@@ -186,6 +188,8 @@ def _answer_lines(story: ProbeStory, width: int) -> Iterator[TextLine]:
     yield from _hanging("  expected  ", story.expected, width)
     why = f", {reason_name(story.reason)}" if story.reason else ""
     tone: Tone = "good" if story.outcome in PASSED else "bad"
+    if story.reason == "evicted" and story.stranger:
+        why += f" from what {story.stranger} may read"
     yield TextLine(text=f"  outcome   {story.outcome}{why}", tone=tone)
     if story.votes:
         yield TextLine(text=f"  judge     {', '.join(story.votes)}")

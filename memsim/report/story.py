@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -143,6 +144,7 @@ class ProbeStory:
         context: what the context held at the question.
         votes: a judge's opinions on the answer; empty where there is none.
         agent: what the agent did for the question, round by round.
+        stranger: who asks, where somebody else said the evidence; empty otherwise.
     """
 
     probe: str
@@ -163,6 +165,7 @@ class ProbeStory:
     votes: tuple[str, ...] = ()
     agent: tuple[Line, ...] = ()
     answer_again: str = ""
+    stranger: str = ""
 
 
 def story_of(probe: Line, turns: Iterable[Line], budget: int, marks: Marks = UNICODE) -> ProbeStory:
@@ -188,7 +191,12 @@ def story_of(probe: Line, turns: Iterable[Line], budget: int, marks: Marks = UNI
         votes=tuple(probe.get("judge", ())),
         agent=tuple(probe.get("agent", ())),
         answer_again=probe.get("answer_again", ""),
+        stranger=probe["principal"] if _by_another(probe, happened) else "",
     )
+
+
+def _by_another(probe: Line, happened: _Happened) -> bool:
+    return any(speaker not in {"", probe["principal"]} for speaker in happened.speakers.values())
 
 
 def _expected(probe: Line) -> str:
@@ -232,6 +240,7 @@ class _Happened:
     tokens: Mapping[int, int]
     events: Mapping[str, Sequence[tuple[int, Line]]]
     agent: Mapping[int, Sequence[Line]]
+    speakers: Mapping[int, str]
 
 
 def _events(evidence: Sequence[Line], turns: Iterable[Line], *, until: int) -> _Happened:
@@ -240,17 +249,20 @@ def _events(evidence: Sequence[Line], turns: Iterable[Line], *, until: int) -> _
     agent: dict[int, Sequence[Line]] = {}
     tokens: dict[int, int] = {}
     events: dict[str, list[tuple[int, Line]]] = {source: [] for source in sources}
+    speakers: dict[int, str] = {}
     for line in turns:
         if line["turn"] > until:
             break
         if line.get("tokens") is not None:
             tokens[line["turn"]] = sum(line["tokens"].values())
+        if line["turn"] in said:
+            speakers[line["turn"]] = line.get("principal", "")
         if line["turn"] in said and "agent" in line:
             agent[line["turn"]] = line["agent"]
         for event in line.get("events", ()):
             for source in sources.intersection(event.get("sources", ())):
                 events[source].append((line["turn"], event))
-    return _Happened(tokens, events, agent)
+    return _Happened(tokens, events, agent, speakers)
 
 
 def _piece(piece: Line, probe: Line, happened: _Happened, marks: Marks) -> EvidencePiece:
@@ -269,7 +281,7 @@ def _piece(piece: Line, probe: Line, happened: _Happened, marks: Marks) -> Evide
     return EvidencePiece(
         name=piece["fact"] or f"message {piece['source']}",
         steps=tuple(sorted(steps, key=lambda step: step.turn)),
-        now=_now(piece, probe),
+        now=_now(piece, probe, happened.speakers.get(turn, "")),
         found=piece["presence"] != "absent",
     )
 
@@ -338,9 +350,13 @@ _SECTION = {
 }
 
 
-def _beyond(piece: Line, probe: Line) -> str:
+def _beyond(piece: Line, probe: Line, speaker: str) -> str:
     """Tell of evidence that neither a context nor a store showed, as far as one could look."""
     inspection = inspection_of(probe)
+    asker = probe["principal"]
+    if inspection == "stores" and speaker not in {"", asker}:
+        # The stores were looked into as the asker, and the speaker may have it still.
+        return f"not in the context, nor in a store that {asker} may read; {speaker} said it"
     if inspection == "stores":
         return "nowhere: not in the context, not stored"
     if inspection == "black-box":
@@ -350,7 +366,7 @@ def _beyond(piece: Line, probe: Line) -> str:
     return f"{left}; this strategy does not report its stores (implement surfaces())"
 
 
-def _now(piece: Line, probe: Line) -> str:
+def _now(piece: Line, probe: Line, speaker: str) -> str:
     if piece["presence"] != "absent":
         form = "in its own words" if piece["verbatim"] else "in other words"
         return f"in the {_section(piece['presence'])}, {form}"
@@ -358,10 +374,10 @@ def _now(piece: Line, probe: Line) -> str:
         return "was in the context and was cut to fit the budget"
     location = piece["location"]
     if location is None:
-        return _beyond(piece, probe)
+        return _beyond(piece, probe, speaker)
     parts = [f"kept in the {location['tier']}, not in the context"]
     rank = "" if location["rank"] is None else f"rank {location['rank']}"
     detail = location["detail"] or ""
     # A strategy may have told its rank in its own words already.
-    told = rank and (detail == rank or detail.startswith((f"{rank},", f"{rank};")))
+    told = rank and re.match(rf"{rank}(?!\d)", detail)
     return "; ".join(filter(None, [*parts, "" if told else rank, detail]))

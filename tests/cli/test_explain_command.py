@@ -118,3 +118,44 @@ def test_json_carries_the_same_story(ran: Result, call: Call) -> None:
 
     assert (story["case"], story["probe"], story["outcome"]) == (CASE, "order", "MISS")
     assert [step["what"] for step in story["pieces"][0]["steps"]] == ["planted", "dropped"]
+
+
+def test_the_context_that_was_sent_is_shown_and_whole_on_request(ran: Result, call: Call) -> None:
+    """Of a long section the first message and the last ones; -v leaves out nothing."""
+    name = f"{CASE}::order"
+    short = call("explain", name).stdout.splitlines()
+    whole = call("explain", name, "-v").stdout.splitlines()
+    document = json.loads(call("explain", name, "--format", "json", "-v").stdout)
+
+    (at,) = (n for n, line in enumerate(short) if line.startswith("  sent      window: "))
+    assert "more messages" in short[at + 2]
+    assert short[at + 6].startswith("  answer")
+    assert not any("more messages" in line for line in whole)
+    (section,) = document["sections"]
+    count = int(short[at].split()[2])
+    assert count == section["count"] == len(section["messages"]) > 6
+    told = " ".join(" ".join(line.split()) for line in whole)
+    assert all(" ".join(m["text"].split()) in told for m in section["messages"])
+
+
+def test_evidence_in_the_context_is_marked(ran: Result, call: Call) -> None:
+    """With a star, also in the middle of a long section."""
+    lines = call("explain", "first[mine@4k]::order").stdout.splitlines()
+
+    (marked,) = (line for line in lines if line.lstrip().startswith("* "))
+    assert "order" in marked
+
+
+def test_damaged_contexts_are_one_line_and_exit_four(
+    ran: Result, call: Call, project: Path
+) -> None:
+    """No traceback of a program that follows wrong numbers."""
+    (folder,) = (project / "reports/runs").iterdir()
+    path = folder / "contexts.jsonl"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"sent":[["window",', '"sent":[["widnow",'), encoding="utf-8")
+
+    result = call("explain", f"{CASE}::order")
+
+    assert (4, "") == (result.exit_code, result.stdout)
+    assert 1 == result.stderr.count("\n")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memsim.context import Context, Section, SectionName
 from memsim.message import EPOCH, Message, composed, said
 from memsim.replay.context_recorder import ContextRecorder
-from memsim.report.viewer.playback import Playback, PlaybackFrame
+from memsim.report.playback import Playback, PlaybackFrame
 from memsim.scenario.script import Fact
 
 if TYPE_CHECKING:

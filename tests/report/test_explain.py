@@ -56,13 +56,28 @@ def test_a_stored_fact_shows_its_rank_and_the_cut_off(
 def test_a_rank_that_the_strategy_tells_itself_is_told_once(
     probe_line: Make, turn_lines: list[Line]
 ) -> None:
-    """Its words and the record's say the same."""
-    location = {"tier": "store", "rank": 79, "detail": "rank 79, k 10"}
+    """Its words and the record's say the same; another number is another rank."""
+    for detail in ("rank 79, k 10", "rank 79 of 104"):
+        location = {"tier": "store", "rank": 79, "detail": detail}
+        text = told(evidence(probe_line(), location=location), turn_lines)
+        assert f"not in the context; {detail}" in text
+        assert 1 == text.count("rank 79")
+    other = {"tier": "store", "rank": 7, "detail": "rank 79 of 104"}
+    assert "rank 7; rank 79 of 104" in told(evidence(probe_line(), location=other), turn_lines)
 
-    text = told(evidence(probe_line(), location=location), turn_lines)
 
-    assert "not in the context; rank 79, k 10" in text
-    assert 1 == text.count("rank 79")
+def test_a_stranger_is_told_only_of_what_it_may_read(
+    probe_line: Make, turn_lines: list[Line]
+) -> None:
+    """What somebody else said may be in a store that was not looked into."""
+    said = [{**turn_lines[0], "principal": "ana"}, *turn_lines[1:]]
+    text = told(probe_line(principal="kai"), said)
+
+    assert "not in the context, nor in a store that kai may read; ana said it" in text
+    assert text.endswith("MISS, evicted from what kai may read\n")
+    own = told(probe_line(principal="ana"), said)
+    assert "nowhere: not in the context, not stored" in own
+    assert own.endswith("MISS, evicted\n")
 
 
 def test_a_fact_in_the_context_says_in_which_words(

@@ -177,9 +177,26 @@
     return [
       E("p", {}, probe.context, probe.sent == null ? "" : `: ${probe.sent} of ${probe.budget} tokens`),
       ...(parts.length ? [bar, E("p", { class: "keys" }, ...legend)] : []),
+      ...sent(probe.sections, texts),
       ...probe.made.map(([layer, at]) => E("details", {}, E("summary", {}, `what stood in its ${layer}`),
         E("pre", { tabindex: 0 }, texts[at]))),
     ];
+  }
+
+  // The context that was sent: of a long section its beginning, its end and the evidence.
+  function sent(sections, texts) {
+    if (!sections.length) return [];
+    const message = ([id, role, text, evidence, before]) => [
+      before ? E("li", { class: "soft" }, `… ${before} more message${before === 1 ? "" : "s"}`) : null,
+      E("li", { class: evidence ? "evidence" : "" }, E("span", { class: "soft" }, `${id} ${role} `),
+        texts[text], evidence ? E("strong", {}, " evidence") : null),
+    ].filter(Boolean);
+    const parts = sections.flatMap(([name, tokens, count, messages]) => [
+      E("h4", {}, E("span", { class: `chip s-${Page.tone(name)}` }),
+        `${name}: ${count} message${count === 1 ? "" : "s"}, ${tokens} tokens`),
+      E("ol", { class: "sent" }, ...messages.flatMap(message)),
+    ]);
+    return [E("details", { class: "context" }, E("summary", {}, "the context that was sent"), ...parts)];
   }
 
   function follow(hash) {

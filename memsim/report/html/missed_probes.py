@@ -20,6 +20,7 @@ from memsim.leakage import LEAKAGE
 from memsim.report.html.markup import Markup, compact_json, data_block, element, packed_size
 from memsim.report.html.page_content import PageContent, section
 from memsim.report.probe_answers import ProbeAnswer, answer_of
+from memsim.report.sent_context import Context, evidence_of, sent_contexts_of
 from memsim.report.story import story_of
 from memsim.suite.cases import CaseResult
 
@@ -54,12 +55,19 @@ class Cases:
     _room: int = ROOM
 
     def add(
-        self, answer: ProbeAnswer, line: Line, turns: Sequence[Line], base: MovedProbe | None
+        self,
+        answer: ProbeAnswer,
+        line: Line,
+        turns: Sequence[Line],
+        base: MovedProbe | None,
+        sent: Context = (),
     ) -> None:
         """Add one probe of the case that was named last."""
         place = (-1, -1)
         if self._room > 0:
-            self._chunk.probes.append(_story(line, turns, answer.budget, self._chunk, base))
+            story = _story(line, turns, answer.budget, self._chunk, base)
+            story["sections"] = _sections(sent, self._chunk)
+            self._chunk.probes.append(story)
             place = len(self.blocks), len(self._chunk.probes) - 1
         else:
             self.left_out += 1
@@ -108,8 +116,11 @@ def _add_case(
     if not wrong:
         return
     turns = list(subject.run.turns(case.key))
+    asked = {answer.probe: evidence_of(line) for answer, line in wrong}
+    sent = sent_contexts_of(subject.run, case.key, asked)
     for answer, line in wrong:
-        found.add(answer, line, turns, moved.get(f"{case.key}::{answer.probe}"))
+        base = moved.get(f"{case.key}::{answer.probe}")
+        found.add(answer, line, turns, base, sent.get(answer.probe, ()))
 
 
 def _story(
@@ -125,6 +136,22 @@ def _story(
         "leaks": [[leak["fact"], leak["in"]] for leak in line["leaks"]],
         "base": None if base is None else [base.base, base.now],
     }
+
+
+def _sections(sent: Context, chunk: _Chunk) -> list[list[object]]:
+    """Encode a context: name, tokens, messages, and [id, role, text, evidence, left out before]."""
+    return [
+        [
+            section.name,
+            section.tokens,
+            section.count,
+            [
+                [m.id, m.role, chunk.text(m.text), int(m.evidence), m.before]
+                for m in section.messages
+            ],
+        ]
+        for section in sent
+    ]
 
 
 def _made(composed: Sequence[Line], chunk: _Chunk) -> Iterator[list[object]]:

@@ -119,6 +119,34 @@ const Page = (() => {
   }
 })();
 
+// What is wider than its place shows at which side more is to be seen, and says so.
+(() => {
+  const ends = new Map();
+  function mark(place) {
+    const room = place.scrollWidth - place.clientWidth;
+    const at = Math.abs(place.scrollLeft);
+    const more = room < 2 ? "" : [at > 1 ? "left" : "", at < room - 1 ? "right" : ""].join(" ").trim();
+    if (more) place.dataset.more = more;
+    else delete place.dataset.more;
+    const hint = ends.get(place);
+    hint.hidden = room < 2;
+    hint.textContent = more.includes("right") ? "There is more: scroll sideways →" : "← Scroll back";
+  }
+  const resized = new ResizeObserver((entries) => entries.forEach((entry) => {
+    const place = entry.target.closest(".scroll");
+    if (place) mark(place);
+  }));
+  for (const place of document.querySelectorAll("main .scroll")) {
+    const hint = Page.element("p", { class: "hint screen", "aria-hidden": "true", hidden: true });
+    place.before(hint);
+    ends.set(place, hint);
+    place.addEventListener("scroll", () => mark(place), { passive: true });
+    resized.observe(place);
+    if (place.firstElementChild) resized.observe(place.firstElementChild);
+    mark(place);
+  }
+})();
+
 // Light and dark: the system's until the reader chooses.
 (() => {
   const button = document.getElementById("theme");

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memsim.context import SECTIONS
-from memsim.report.viewer.playback import Playback, PlaybackFrame, PlaybackMessage
+from memsim.report.playback import Playback, PlaybackFrame, PlaybackMessage
 from memsim.scoring.outcomes import PASSED, PURGES, UNMEASURED, place_outside
 from memsim.scoring.trace_records import inspection_of
 from memsim.trace import Inspection

@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memsim.context import SECTIONS
+from memsim.report.playback import Playback, PlaybackFrame, PlaybackMessage
 from memsim.report.viewer.fact_location import FactPath, Sightings, fact_paths, failed, lost_at
-from memsim.report.viewer.playback import Playback, PlaybackFrame, PlaybackMessage
 
 Line = Mapping[str, Any]
 Data = dict[str, Any]

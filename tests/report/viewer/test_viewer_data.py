@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from memsim.report.html.page_content import Fragment
+from memsim.report.playback import Playback
 from memsim.report.viewer import fragment
-from memsim.report.viewer.playback import Playback
 from memsim.report.viewer.reels import Script, reel_of
 from memsim.report.viewer.replay_pages import first_of_each
 from memsim.runs import Run
