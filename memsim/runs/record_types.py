@@ -223,6 +223,7 @@ class RunInfo(TypedDict):
     settings: NotRequired[RunSettings]
     scenarios: NotRequired[dict[str, str] | None]
     strategies: NotRequired[dict[str, str] | None]
+    about: NotRequired[dict[str, str]]
     instruments: NotRequired[dict[str, str] | None]
     cases: NotRequired[dict[str, str]]
     judge: NotRequired[dict[str, Any]]

@@ -411,10 +411,11 @@ def _open_named(
 
 
 def _describe(plan: CasePlan, command: tuple[str, ...], started: datetime) -> dict[str, object]:
-    from memsim.suite.case_plan import identity
+    from memsim.suite.case_plan import descriptions, identity
 
     cases = zip(plan.cases, plan.fingerprints, strict=True)
     isolated = sorted({str(spec.strategy) for spec in plan.cases if spec.isolated})
+    about = descriptions(plan.cases)
     return {
         "memsim": FORMAT,
         "fingerprint": plan.fingerprint,
@@ -425,6 +426,7 @@ def _describe(plan: CasePlan, command: tuple[str, ...], started: datetime) -> di
         **provenance(started),
         "settings": asdict(plan.settings),
         **identity(plan.cases),
+        **({"about": about} if about else {}),
         **({"isolated": isolated} if isolated else {}),
         "cases": {spec.key: fingerprint for spec, fingerprint in cases},
     }

@@ -340,6 +340,12 @@ def identity(cases: Sequence[CaseSpec]) -> dict[str, dict[str, str]]:
     }
 
 
+def descriptions(cases: Sequence[CaseSpec]) -> dict[str, str]:
+    """What each scenario is about, by `path::name`; one that does not say it is left out."""
+    told = {str(ref): " ".join(ref.load().about.split()) for ref in _found(cases)}
+    return {name: about for name, about in told.items() if about}
+
+
 def _has_judge(spec: CaseSpec) -> bool:
     # Channels of leakage have none; the first case that has one tells for the run.
     return bool(spec.judge)

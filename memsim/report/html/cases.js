@@ -97,7 +97,7 @@
       E("summary", {}, E("span", { class: `stamp ${tone}` }, row.outcome),
         E("strong", {}, row.probe),
         E("span", {}, `${row.strategy}@${short(row.budget)}${row.repeat ? ` #${row.repeat}` : ""}`),
-        E("span", { class: "soft" }, row.scenario),
+        E("span", { class: "soft", title: index.about[row.scenario] }, row.scenario),
         E("span", { class: "why" }, reasonName(row.reason))));
     fold.addEventListener("toggle", () => {
       if (fold.open && !fold.dataset.told) tell(fold, row);
@@ -137,6 +137,7 @@
         ...pair(probe.error ? "error" : "answer", probe.error || probe.answer || "nothing", "bad"),
         ...pair("baseline", baseline(probe.base)),
         ...pair("ability", probe.ability),
+        ...pair("scenario", index.about[row.scenario]),
         ...pair("asked", `turn ${probe.turn}${probe.age ? `, ${probe.age}` : ""}`),
         ...pair("seen", probe.leaks.map(([fact, where]) => `${fact} in the ${where}`).join(", "))),
       ...probe.pieces.map((piece) => timeline(piece, probe)),

@@ -194,8 +194,17 @@ def grid(subject: PageContent) -> Markup:
     inside = made[:1] or [element("p", said, class_="note")]
     if made[1:]:
         inside.append(folded("At other budgets, and over datasets", *made[1:]))
+    inside.append(_descriptions(subject))
     title = "Scenario by strategy"
     return section("grid", title, "Where does each strategy break?", *inside)
+
+
+def _descriptions(subject: PageContent) -> Markup:
+    told = subject.about
+    if not told:
+        return Markup()
+    terms = joined(joined([element("dt", breakable(n)), element("dd", t)]) for n, t in told.items())
+    return folded("What each scenario is about", element("dl", terms, class_="terms"), open=True)
 
 
 def _in_order(subject: PageContent) -> Iterator[Board]:
@@ -208,8 +217,11 @@ def heat_table(subject: PageContent, board: Board, matrix: Matrix) -> Markup:
     """Render recall by slice and strategy; each cell links to its cases."""
     rows = board.rows
     lost = _newly_lost(subject)
+    about = subject.about if matrix.by in SCENARIO else {}
 
     def cell(at: int, column: int, text: str) -> Markup | str:
+        if column == 0 and (told := about.get(text.rpartition("::")[2])):
+            return element("span", breakable(text), title=told)
         if column < 2:
             return text
         row, piece = rows[column - 2], matrix.slices[at]

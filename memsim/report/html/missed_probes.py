@@ -3,7 +3,8 @@
 Two kinds of block::
 
     cases      {"keys": [[key, scenario, strategy, budget, repeat, passed, asked, error], ...],
-                "rows": [[key's number, probe, ability, outcome, reason, said, turn, chunk, place]]}
+                "rows": [[key's number, probe, ability, outcome, reason, said, turn, chunk, place]],
+                "about": {scenario: what it is about}}
     cases-3    {"texts": ["...", ...], "probes": [{"ask": ..., "pieces": [...], ...}, ...]}
 
 A row whose chunk is -1 has no story here: there was no room for it.
@@ -50,6 +51,7 @@ class Cases:
     keys: list[list[object]] = field(default_factory=list)
     rows: list[list[object]] = field(default_factory=list)
     blocks: list[Markup] = field(default_factory=list)
+    about: Mapping[str, str] = field(default_factory=dict)
     left_out: int = 0
     _chunk: _Chunk = field(default_factory=_Chunk)
     _room: int = ROOM
@@ -89,7 +91,8 @@ class Cases:
 
     def data(self) -> Markup:
         """Join all blocks of data."""
-        index = data_block("cases", compact_json({"keys": self.keys, "rows": self.rows}))
+        known = {"keys": self.keys, "rows": self.rows, "about": self.about}
+        index = data_block("cases", compact_json(known))
         return Markup("".join([index, *self.blocks]))
 
 
@@ -98,6 +101,7 @@ def cases_of(subject: PageContent) -> Cases:
     comparison = subject.summary.comparison
     moved = {m.id: m for m in comparison.moved} if comparison else {}
     found = Cases()
+    found.about = subject.about
     for case in sorted(subject.run.cases, key=subject.order):
         if case.dataset != LEAKAGE:
             _add_case(found, case, subject, moved)

@@ -76,6 +76,12 @@ class PageContent:
         """The settings of the run."""
         return self.run.table("settings")
 
+    @property
+    def about(self) -> Mapping[str, str]:
+        """What each scenario is about, by its name; empty where no scenario says it."""
+        told = self.run.table("about")
+        return {name.rpartition("::")[2]: str(text) for name, text in told.items()}
+
     def plot(self, *names: str) -> Markup:
         """Render the named plots that exist, side by side where there is room."""
         found = [self.plots[name] for name in names if name in self.plots]

@@ -157,7 +157,7 @@ def _cells(axes: Axes, values: np.ndarray, *, small: bool = False) -> None:
             share(float(value)) if known else "–",
             ha="center",
             va="center",
-            fontsize=6.5 if small else 7.5,
+            fontsize=6.8 if small else 7.5,
             color="white" if known and value > 0.62 else "#333333",
         )
     _bare(axes)

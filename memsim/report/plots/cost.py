@@ -45,14 +45,14 @@ def context_over_time(material: PlotMaterial) -> Picture | None:
     narrow = material.narrow
     columns = 1 if narrow else COLUMNS
     rows = -(-len(names) // columns)
-    width = material.width * (1.0 if narrow else 1.15)
+    width = material.width * (1.0 if narrow else 1.1)
     figure = Figure(figsize=(width, (1.25 if narrow else 1.45) * rows + 0.8))
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     used = in_order(name for name in material.frames.sections if turns[TOKENS + name].any())
     # By all sections of the run, as in the rest of the page.
     every = section_colours(material.frames.sections)
     colours = {name: every[name] for name in used}
-    shown = short_names(names, 46)
+    shown = short_names(names, 40)
     board = material.board
     budget = board.budget if board else 0
     counts: dict[str, int] = {}

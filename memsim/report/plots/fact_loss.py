@@ -129,7 +129,7 @@ def _panels(curves: Sequence[Curve], material: PlotMaterial) -> Figure:
     """One for each: many bands upon each other would be mud. The others stand behind it, pale."""
     columns = 2 if material.narrow else COLUMNS
     rows = -(-len(curves) // columns)
-    width = material.width * (1.0 if material.narrow else 1.15)
+    width = material.width * (1.0 if material.narrow else 1.1)
     figure = Figure(figsize=(width, 1.35 * rows + 0.5))
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     names = short_names([curve.name for curve in curves], LETTERS - 2 * material.narrow)
@@ -141,7 +141,7 @@ def _panels(curves: Sequence[Curve], material: PlotMaterial) -> Figure:
         axes.fill_between(curve.ages, curve.low, curve.high, color=ink, alpha=0.2, linewidth=0)
         axes.plot(curve.ages, curve.recall, color=ink, marker=look.mark, markersize=3.5, zorder=3)
         axes.set_title(names[curve.name], fontsize=8, fontweight="normal", color=lettering(ink))
-        axes.tick_params(labelsize=7.5, labelbottom=True)
+        axes.tick_params(labelsize=8, labelbottom=True)
     _ages(grid[0][0], few=True)
     for place in range(len(curves), rows * columns):
         grid.flat[place].set_visible(False)

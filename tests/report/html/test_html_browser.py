@@ -277,6 +277,66 @@ def test_a_phone_scrolls_only_down(full: Path, opened: Open, dark: bool) -> None
     assert 360 == page.evaluate("document.documentElement.scrollWidth")
 
 
+@pytest.mark.parametrize("width", [1400, 400])
+def test_nothing_is_cut_and_what_is_wider_says_so(full: Path, opened: Open, width: int) -> None:
+    """Wide tables scroll, with a hint; plots are drawn for the screen, in letters one can read."""
+    page = opened(full, width=width)
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+    expect(page.locator("#cases-list .story").last).to_be_visible()
+
+    assert width == page.evaluate("document.documentElement.scrollWidth")
+    expect(page.locator("#leaderboard .hint").first).to_be_visible(visible=width < 1000)
+    assert [] == page.evaluate(UNSAID)
+    letters, cut = page.evaluate(PLOTTED)
+    assert [] == cut
+    assert 9 <= min(letters)
+    shown, hidden = ("narrow", "wide") if width < 640 else ("wide", "narrow")
+    expect(page.locator(f"#plot-trade-off .{shown} svg")).to_be_visible()
+    expect(page.locator(f"#plot-trade-off .{hidden} svg")).to_be_hidden()
+
+
+UNSAID = """[...document.querySelectorAll("main .scroll")].filter((place) => {
+  if (!place.checkVisibility() || place.scrollWidth < place.clientWidth + 2) return false;
+  const before = place.dataset.more, hint = place.previousElementSibling;
+  place.scrollLeft = place.scrollWidth;
+  const moved = place.scrollLeft > 0;
+  place.scrollLeft = 0;
+  return !(moved && before === "right" && hint.checkVisibility() && hint.matches(".hint"));
+}).map((place) => place.getAttribute("aria-label"))"""
+"""Places that are wider than they look, and do not scroll or do not say so."""
+
+PLOTTED = """(() => {
+  const letters = [], cut = [];
+  for (const svg of document.querySelectorAll("figure.plot svg")) {
+    if (!svg.checkVisibility()) continue;
+    const whole = svg.getBoundingClientRect(), scale = whole.width / svg.viewBox.baseVal.width;
+    for (const text of svg.querySelectorAll("text")) {
+      const box = text.getBoundingClientRect();
+      letters.push(parseFloat(text.getAttribute("font-size")) * scale);
+      const out = box.left < whole.left - 2 || box.right > whole.right + 2
+        || box.top < whole.top - 2 || box.bottom > whole.bottom + 2;
+      if (out) cut.push(`${svg.closest("figure").id}: ${text.textContent}`);
+    }
+  }
+  return [letters, cut];
+})()"""
+"""The sizes of all letters in plots, in pixels, and the texts that reach beyond their plot."""
+
+
+def test_a_story_shows_the_context_and_what_the_scenario_is_about(bare: Path, opened: Open) -> None:
+    """The context that was sent, with its evidence marked; the scenario's own words."""
+    page = opened(bare)
+    expect(page.locator("#grid dl.terms dd")).to_have_count(1)
+    page.get_by_label("reason", exact=True).select_option("=not-read")
+    fold = page.locator("#cases-list > details").first
+    fold.locator("summary").first.click()
+    fold.get_by_text("the context that was sent").click()
+
+    expect(fold.locator(".sent li.evidence").first).to_contain_text("evidence")
+    about = page.locator("#grid dl.terms dd").inner_text()
+    expect(fold.locator("dl.facts")).to_contain_text(about)
+
+
 def test_light_and_dark_follow_the_system_until_chosen(bare: Path, opened: Open) -> None:
     """The button turns it over, and the plots' colours go with it."""
     page = opened(bare, dark=True)
