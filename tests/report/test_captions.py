@@ -40,7 +40,7 @@ probes:
 """
 ASKED = """\
   order{n}: {{ask: What is my order number?, expect: A-17}}
-  city{n}: {{ask: Where should my order be sent?, expect: Bergen}}
+  city{n}: {{ask: Where should my order be sent?, expect: Bergen, ability: preference}}
   cat{n}: {{ask: What is my cat called?, expect: Silvester}}
   dog{n}: {{ask: What is my dog called?, expect: Rex}}
 """
@@ -53,6 +53,7 @@ class Records:
     """The lines of a run at one budget, without controls."""
 
     def __init__(self, folder: Path, budget: int) -> None:
+        self.folder, self.budget = folder, budget
         cases = [case for case in _lines(folder, "cases") if not case["control"]]
         self.cases = {case["id"]: case for case in cases if case["budget"] == budget}
         self.probes = [p for p in _lines(folder, "probes") if p["case"] in self.cases]
@@ -259,6 +260,35 @@ def _after(turns: list[Line], compactions: int) -> Iterator[bool]:
             yield from (there[fact] for fact, so_far in since.items() if so_far == compactions)
 
 
+def heat_map(runs: Mapping[int, Records]) -> str:
+    """The ability whose best and worst strategy are furthest apart; `oracle` is left out."""
+    records = runs[max(runs)]
+    means: dict[str, dict[str, float]] = {}
+    for name, asked in _with_controls(records).items():
+        groups: dict[str, list[float]] = {}
+        for probe in asked:
+            groups.setdefault(probe["ability"], []).append(probe["scores"]["recall"])
+        for ability, found in groups.items():
+            means.setdefault(ability, {})[name] = fmean(found)
+    spread = {a: max(of.values()) - min(of.values()) for a, of in means.items()}
+    assert 2 == len(spread) == len({*spread.values()})
+    ability = max(spread, key=lambda a: spread[a])
+    of = means[ability]
+    ordered = ["full_context", *_ranked(records), "no_memory"]
+    best, worst = max(ordered, key=lambda n: of[n]), min(ordered, key=lambda n: of[n])
+    return f"{ability} tells most apart: {best} {share(of[best])}, {worst} {share(of[worst])}."
+
+
+def _with_controls(records: Records) -> dict[str, list[Line]]:
+    """The probes of every strategy and control at the budget, by name; `oracle` is left out."""
+    found = records.by_strategy(records.probes)
+    for case in _lines(records.folder, "cases"):
+        if case["control"] in {"ceiling", "floor"} and case["budget"] == records.budget:
+            lines = _lines(records.folder, "probes")
+            found[case["strategy"]] = [p for p in lines if p["case"] == case["id"]]
+    return found
+
+
 CAPTIONS: Mapping[str, Callable[[Mapping[int, Records]], str]] = {
     "trade-off": trade_off,
     "forgetting": forgetting,
@@ -266,6 +296,7 @@ CAPTIONS: Mapping[str, Callable[[Mapping[int, Records]], str]] = {
     "context-over-time": context_over_time,
     "survival": survival,
     "spend": spend,
+    "heat-map": heat_map,
     "budget-sweep": budget_sweep,
     "needle-grid": needle_grid,
 }
