@@ -22,7 +22,7 @@ NAME = "  sent      "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SentMessage:
+class ShownMessage:
     """A message of a context.
 
     Attributes:
@@ -38,16 +38,16 @@ class SentMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SentSection:
+class ShownSection:
     """A section of a context, with the messages that are shown."""
 
     name: str
     tokens: int
     count: int
-    messages: tuple[SentMessage, ...]
+    messages: tuple[ShownMessage, ...]
 
 
-Context = tuple[SentSection, ...]
+Context = tuple[ShownSection, ...]
 Line = Mapping[str, Any]
 
 
@@ -98,7 +98,7 @@ def _section(
     sources: Collection[str],
     *,
     whole: bool,
-) -> SentSection:
+) -> ShownSection:
     all_messages = [known[number] for number in section.messages]
     marked = [_is_evidence(message, known, sources) for message in all_messages]
     count = len(all_messages)
@@ -113,7 +113,7 @@ def _section(
         message = all_messages[n]
         text = message.text if whole else _short(message.text)
         messages.append(
-            SentMessage(
+            ShownMessage(
                 id=message.id,
                 role=message.role,
                 text=text,
@@ -122,7 +122,7 @@ def _section(
             )
         )
         before = n
-    return SentSection(
+    return ShownSection(
         name=section.layer, tokens=section.tokens, count=count, messages=tuple(messages)
     )
 
@@ -159,7 +159,7 @@ def context_lines(context: Context | None, marks: Marks, width: int) -> Iterator
             yield from _message_lines(message, f"{head}  ", width)
 
 
-def _message_lines(message: SentMessage, indent: str, width: int) -> Iterator[TextLine]:
+def _message_lines(message: ShownMessage, indent: str, width: int) -> Iterator[TextLine]:
     star = "*" if message.evidence else " "
     start = f"{indent}{star} {message.id} {message.role}: "
     for number, line in enumerate(message.text.split("\n") or [""]):

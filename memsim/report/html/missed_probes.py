@@ -66,7 +66,7 @@ class Cases:
     ) -> None:
         """Add one probe of the case that was named last."""
         place = (-1, -1)
-        if self._room > 0:
+        if self.has_room:
             story = _story(line, turns, answer.budget, self._chunk, base)
             story["sections"] = _sections(sent, self._chunk)
             self._chunk.probes.append(story)
@@ -78,6 +78,11 @@ class Cases:
         self.rows.append([len(self.keys) - 1, *of, *place])
         if len(self._chunk.probes) == CHUNK:
             self.close()
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another story fits into the page."""
+        return self._room > 0
 
     def close(self) -> None:
         """Write the stories added since the last block into a new block."""
@@ -121,7 +126,7 @@ def _add_case(
         return
     turns = list(subject.run.turns(case.key))
     asked = {answer.probe: evidence_of(line) for answer, line in wrong}
-    sent = sent_contexts_of(subject.run, case.key, asked)
+    sent = sent_contexts_of(subject.run, case.key, asked) if found.has_room else {}
     for answer, line in wrong:
         base = moved.get(f"{case.key}::{answer.probe}")
         found.add(answer, line, turns, base, sent.get(answer.probe, ()))
