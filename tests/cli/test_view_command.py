@@ -113,6 +113,7 @@ def test_where_no_browser_opens_the_path_is_printed_and_why(
     ("environ", "platform", "reason"),
     [
         ({"CI": "1", "BROWSER": "x"}, "darwin", "this is a CI job"),
+        ({"CI": "false"}, "darwin", ""),
         ({"SSH_TTY": "/dev/pts/1", "DISPLAY": ":10"}, "linux", "this is an ssh session"),
         ({"SSH_TTY": "/dev/pts/1", "BROWSER": "x"}, "linux", ""),
         ({}, "linux", "there is no screen"),

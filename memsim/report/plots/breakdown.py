@@ -151,10 +151,11 @@ def _cells(axes: Axes, values: np.ndarray, *, small: bool = False) -> None:
     axes.imshow(values, cmap=LOW_TO_HIGH, vmin=0, vmax=1, aspect="auto")
     for (y, x), value in np.ndenumerate(values):
         known = not np.isnan(value)
+        said = share(float(value)) if known else "–"
         axes.text(
             x,
             y,
-            share(float(value)) if known else "–",
+            "1" if small and said == "1.00" else said,
             ha="center",
             va="center",
             fontsize=6.8 if small else 7.5,

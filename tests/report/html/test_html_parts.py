@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from memsim.errors import RunFolderError
 from memsim.report.html import missed_probes as told
+from memsim.report.html.fact_loss import grid
 from memsim.report.html.invariant_section import CHECKS, invariants
 from memsim.report.html.leaderboard import verdict
 from memsim.report.html.leakage_section import leakage
@@ -241,3 +242,25 @@ def test_regions_of_two_budgets_have_names_of_their_own(run: Run) -> None:
 
     names = [attributes["aria-label"] for _, attributes in reader.tags if "role" in attributes]
     assert 4 == len(names) == len(set(names))
+
+
+def test_scenarios_are_described_and_stories_have_the_context_that_was_sent(run: Run) -> None:
+    """What a scenario is about stands below the grid and with the cases; evidence is marked."""
+    subject = PageContent(run=run, summary=summarise(run))
+    (about,) = subject.about.values()
+    blocks = told.cases_of(subject)
+    chunk = json.loads(_script(str(unpacked(blocks.blocks[0]))))
+    sections = [section for probe in chunk["probes"] for section in probe["sections"]]
+    messages = [message for section in sections for message in section[3]]
+
+    assert about in grid(subject)
+    assert about in str(unpacked(blocks.data()))
+    assert {"window", "recalled", "summary"} <= {name for name, *_ in sections}
+    assert any(evidence for *_, evidence, _ in messages)
+    assert any(before for *_, before in messages)
+    for _, _, count, shown in sections:
+        assert count >= len(shown) + sum(before for *_, before in shown)
+
+
+def _script(block: str) -> str:
+    return block.partition(">")[2].rpartition("</script>")[0]
