@@ -277,4 +277,7 @@ def test_an_async_method_is_refused_in_one_line(
 
     assert 7 == done.exit_code
     assert "awaited.py:12: Plain.observe is an async def" in done.stdout
-    assert "write def, and run the coroutine in it with asyncio.run(...)" in done.stdout
+    assert (
+        "write def, and wait in it for the coroutine (docs/wrap-a-memory.md, section 5)"
+        in done.stdout
+    )

@@ -81,7 +81,7 @@ def _error(
 def _async_error(name: str, method: Callable[..., Any], files: dict[str, str]) -> RefError:
     said = (
         f"{name} is an async def, and memsim calls plain methods:"
-        " write def, and run the coroutine in it with asyncio.run(...)"
+        " write def, and wait in it for the coroutine (docs/wrap-a-memory.md, section 5)"
     )
     return _at(method, said, files)
 

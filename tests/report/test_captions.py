@@ -87,11 +87,12 @@ def _short(tokens: float) -> str:
 
 
 def trade_off(runs: Mapping[int, Records]) -> str:
-    """The best, and the cheapest of those that no other beats at its price."""
+    """The best, and the cheapest of those that remember at least half as much."""
     runs_, budget = runs, max(runs)
     recall, tokens = runs_[budget].recall(), runs_[budget].tokens()
     best = max(recall, key=lambda n: (recall[n], -tokens[n]))
-    cheap = min(recall, key=lambda n: (tokens[n], -recall[n]))
+    useful = [name for name in recall if recall[name] >= recall[best] / 2]
+    cheap = min(useful, key=lambda n: (tokens[n], -recall[n]))
     asked = len(runs_[budget].by_strategy(runs_[budget].probes)[best])
     said = (
         f"At {budget}, {best} remembers most: {share(recall[best])} of {asked} answerable probes"
@@ -100,7 +101,10 @@ def trade_off(runs: Mapping[int, Records]) -> str:
     if cheap == best:
         return said
     cheapest = f"{share(recall[cheap])} at {_short(tokens[cheap])}"
-    return f"{said} The cheapest that nothing beats is {cheap}: {cheapest}."
+    return (
+        f"{said} The cheapest that nothing beats, and that remembers at least half as much, is"
+        f" {cheap}: {cheapest}."
+    )
 
 
 def forgetting(runs: Mapping[int, Records]) -> str:

@@ -44,14 +44,16 @@ def trade_off(material: PlotMaterial) -> Picture | None:
     axes.set_xlabel(f"mean tokens of the context, per turn (log){joint}{hollow}")
     axes.set_ylabel("recall")
     best = max(whole, key=lambda r: (_recall(r), -_tokens(r)))
-    cheap = min(front, key=_tokens)
+    useful = [r for r in front if _recall(r) >= _recall(best) / 2]
+    cheap = min(useful, key=_tokens)
     caption = (
         f"At {show_budget(board.budget)}, {best.strategy} remembers most: {share(_recall(best))} of"
         f" {best.recall.n:,} answerable probes at {_short(_tokens(best))} tokens a turn."
     )
     if cheap is not best:
         caption += (
-            f" The cheapest that nothing beats is {cheap.strategy}: {share(_recall(cheap))} at"
+            " The cheapest that nothing beats, and that remembers at least half as much, is"
+            f" {cheap.strategy}: {share(_recall(cheap))} at"
             f" {_short(_tokens(cheap))}."
         )
     return Picture(
