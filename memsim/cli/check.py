@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from memsim.discovery.project import Project
     from memsim.testing.checks import CheckPlan, CheckReport
     from memsim.testing.counterexamples import Counterexamples
+    from memsim.testing.lockstep import LockstepResult
 
 FOLDER = "checks"
 """The folder of counterexamples, inside the reports folder."""
@@ -100,7 +101,10 @@ def command(
             raise UsageError("--noninterference cannot be combined with -k: remove -k")
         subjects = _apart(strategies, project, isolated)
         guarded = _guarded(subjects, isolated, project, settings, output)
-        return _lockstep(guarded, profile, settings.seed, form, Terminal.of_process(color))
+        terminal = Terminal.of_process(color)
+        with show_progress(progress, terminal, done=0, total=len(guarded), unit="check") as watcher:
+            found = _pairs(guarded, profile, settings.seed, watcher)
+        return _told_pairs(found, form, terminal)
     folder = Path(output) if output else project.base / settings.reports / FOLDER
     plans, kept = _planned(strategies, expression, profile, settings, project, folder, isolated)
     subjects = [plan.subject for plan in plans]
@@ -141,14 +145,13 @@ def _apart(
     return _subjects(strategies, project, choice)
 
 
-def _lockstep(
+def _pairs(
     subjects: Mapping[str, tuple[Path, ...] | None],
     profile: str,
     seed: int,
-    form: Literal["table", "json"],
-    terminal: Terminal,
-) -> int:
-    from memsim.testing.check_report import pair_lines, pairs_as_json, pairs_exit_code
+    watcher: Watcher,
+) -> list[LockstepResult]:
+    """Play pairs of worlds of each subject."""
     from memsim.testing.checks import PROFILES
     from memsim.testing.isolated_subject import breach, isolated_subject
     from memsim.testing.lockstep import look
@@ -156,12 +159,26 @@ def _lockstep(
 
     found = []
     for subject, guarded in subjects.items():
+        watch = Stopwatch()
+        watcher.begin(subject)
         if guarded is None:
-            found.append(look(subject_of(subject), PROFILES[profile], seed))
-            continue
-        with isolated_subject(subject, guarded) as apart:
-            one = look(apart, PROFILES[profile], seed)
-        found.append(replace(one, parting=None, why=f"invalid: {breach()}") if breach() else one)
+            one = look(subject_of(subject), PROFILES[profile], seed, watcher.tick)
+        else:
+            with isolated_subject(subject, guarded) as apart:
+                one = look(apart, PROFILES[profile], seed, watcher.tick)
+            one = replace(one, parting=None, why=f"invalid: {breach()}") if breach() else one
+        found.append(one)
+        told = "they differ" if one.parting else one.why or "no difference"
+        bad = bool(one.parting or one.why)
+        watcher.end(ProgressStep(id=subject, result=told, seconds=watch.seconds, failed=bad))
+    return found
+
+
+def _told_pairs(
+    found: Sequence[LockstepResult], form: Literal["table", "json"], terminal: Terminal
+) -> int:
+    from memsim.testing.check_report import pair_lines, pairs_as_json, pairs_exit_code
+
     code = pairs_exit_code(found)
     if form == "json":
         terminal.say(pairs_as_json(found, int(code)))

@@ -118,6 +118,8 @@ _OTHER_CONTEXT = "context differs "
 """How L3 and L4 begin to tell that a context depends on what others said."""
 _TOOL_PART = "tools"
 """The part of a context that holds results of tools."""
+_SUMMARY_PART = "summary"
+"""The part of a context that holds a summary, whenever it was written."""
 _READ = "derived-text"
 """The attack of L12 that reads what surfaces() and tools show, and asks nothing."""
 
@@ -209,6 +211,8 @@ def _change_by_place(channel: str, attempt: Attempt) -> str:
         return by_surface[trail.seen.surface]
     if trail.through and trail.through[0].surface == _TOOL_PART:
         return _TOOL
-    if trail.through and trail.through[0].turn < trail.seen.turn:
+    if trail.through and (
+        trail.through[0].surface == _SUMMARY_PART or trail.through[0].turn < trail.seen.turn
+    ):
         return SUMMARY
     return _SURFACES if channel == "L12" and attempt.attack == _READ else ""

@@ -32,7 +32,7 @@ _SHOWN: Mapping[str, str] = {
 
 _KEPT: Mapping[str, str] = {
     "export": "an export or the state that save() returns",
-    "log": "the log",
+    "log": "the log or printed output",
     "audit": "the audit records",
     "file": "a file",
     "database": "a database file",

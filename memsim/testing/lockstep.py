@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import groupby
@@ -193,11 +193,24 @@ class LockstepResult:
     why: str = ""
 
 
-def look(subject: Subject, profile: CheckProfile, seed: int) -> LockstepResult:
-    """Play pairs of worlds until two of them differ, or the profile ends."""
+def look(
+    subject: Subject,
+    profile: CheckProfile,
+    seed: int,
+    tick: Callable[[float], None] = lambda _share: None,
+) -> LockstepResult:
+    """Play pairs of worlds until two of them differ, or the profile ends.
+
+    Args:
+        subject: the strategy.
+        profile: how many cases, and how long.
+        seed: of the cases.
+        tick: is told, again and again, which share is done.
+    """
     found = LockstepResult(subject=subject.ref)
     source = cases(profile.steps // 3)
     for number in range(profile.examples):
+        tick(number / profile.examples)
         case = draw_cases(source, seed, number)
         if observer(case) is None:
             continue

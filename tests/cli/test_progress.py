@@ -245,6 +245,18 @@ def test_a_check_shows_its_progress(project: Path, monkeypatch: pytest.MonkeyPat
     assert silent.stderr == ""
 
 
+def test_pairs_of_worlds_show_their_progress(project: Path) -> None:
+    """As other checks do, with what came of each subject."""
+    words = ["check", "no_memory", "--noninterference", "-o", str(project)]
+
+    shown = CliRunner().invoke(program, words)
+    silent = CliRunner().invoke(program, [*words, "--progress", "none"])
+
+    assert shown.stderr.startswith("[1/1] ✗ no_memory  they differ  "), shown.output
+    assert silent.stderr == ""
+    assert shown.stdout == silent.stdout
+
+
 @pytest.mark.processes
 def test_a_check_in_two_processes_shows_its_progress(project: Path) -> None:
     """Each subject when it is done, and how long it took by itself."""

@@ -41,8 +41,8 @@ SAID: Mapping[tuple[str, str], str] = {
     ("purges late", "L8"): "ana's secret of turn 2, which was past its end",
     ("prefix dedup", "L9"): "asked for a fact that had changed, ana got this: an old value is",
     ("reads files", "L11"): "in a file that a tool read for ben at turn",
-    ("logs at info", "L14"): "stood in plain text in the log at turn",
-    ("logs encoded", "L14"): "stood encoded or compressed in the log at turn",
+    ("logs at info", "L14"): "stood in plain text in the log or printed output at",
+    ("logs encoded", "L14"): "stood encoded or compressed in the log or printed output at",
     ("exports raw", "L15"): "got ana's secret of turn",
     (
         "unpinned rule",
@@ -111,9 +111,11 @@ def test_every_channel_has_a_title_and_a_change() -> None:
         assert not CODES.search(unmeasured_advice(channel))
 
 
-def trail(surface: str, *, viewer: str = "ben", tier: str = "T0", wrote: int = 0) -> Trail:
+def trail(
+    surface: str, *, viewer: str = "ben", tier: str = "T0", wrote: int = 0, part: str = "notes"
+) -> Trail:
     """The way of ana's secret of turn 3 to somewhere at turn 9."""
-    stops = (LeakSighting(surface="summary", viewer="", turn=wrote),) if wrote else ()
+    stops = (LeakSighting(surface=part, viewer="", turn=wrote),) if wrote else ()
     return Trail(
         canary="c",
         owner="ana",
@@ -154,6 +156,8 @@ def test_a_text_that_the_memory_wrote_earlier_is_told_from_one_for_the_question(
     assert "wrote" not in leak_sentence("L1", now)
     assert SUMMARY == change_of("L1", earlier)
     assert FILTER == change_of("L1", now)
+    assert SUMMARY == change_of("L1", attempt_of(trail("context", wrote=9, part="summary")))
+    assert "call_tool" in change_of("L1", attempt_of(trail("context", wrote=9, part="tools")))
 
 
 def test_a_value_that_was_guessed_is_not_told_as_seen() -> None:
