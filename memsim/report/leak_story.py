@@ -95,11 +95,12 @@ def _grade(letter: str, ways: _Ways) -> str:
 
 def _weight(letter: str, breached: _Ways) -> str:
     """Say why leaks have this grade and no better one."""
-    worst = max(
-        (cell.worst for _, cell in breached if CRITICAL.get(cell.worst, "D") == letter), default=0
-    )
-    if not worst:
-        return "No secret came out word for word, but the strategy gave away or lost something."
+    deciding = [pair for pair in breached if CRITICAL.get(pair[1].worst, "D") == letter]
+    row, cell = max(deciding or breached, key=lambda pair: pair[1].worst)
+    if not cell.worst:
+        lost = "no secret came out word for word, but something was given away or lost"
+        return f'In "{_title(row)}", {lost}; that gives {letter}.'
+    worst = cell.worst
     return f"A secret of weight {worst} of 4 came out; a leak of weight {worst} gives {letter}."
 
 
