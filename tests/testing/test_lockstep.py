@@ -132,7 +132,7 @@ def test_the_command_says_so_by_its_code(
     """And in both formats."""
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(OPEN, encoding="utf-8")
-    asked = ["check", "--noninterference", f"mine.py@{kind}"]
+    asked = ["check", "--noninterference", f"mine.py@{kind}", "--progress", "none"]
 
     told = CliRunner().invoke(program, asked)
     value = json.loads(CliRunner().invoke(program, [*asked, "--format", "json"]).stdout)
