@@ -292,9 +292,13 @@ def _in_processes(plans: Sequence[CheckPlan], workers: int, watcher: Watcher) ->
 def _step(report: CheckReport, seconds: float) -> ProgressStep:
     """The progress line of a checked subject."""
     verdicts = Counter(result.verdict for result in report.results)
-    told = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.items())
+    told = ", ".join(_counted(verdict, n) for verdict, n in verdicts.items())
     bad = bool(verdicts["violated"] or verdicts["invalid"] or report.thin)
     return ProgressStep(id=report.subject, result=told, seconds=seconds, failed=bad)
+
+
+def _counted(verdict: str, number: int) -> str:
+    return f"{number} {'hold' if verdict == 'holds' and number > 1 else verdict}"
 
 
 def _told(
