@@ -190,6 +190,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "doubles": ("leakage/test_doubles.py",),
     "gate": ("gate/test_own_gate.py",),
     "matrix": ("test_builtin_scenarios.py",),
+    "page": ("report/html/test_html_browser.py", "report/html/test_replay_viewer.py"),
     "plots": ("report/test_plots.py",),
     "litellm": (
         "models/test_judged_cases.py",
