@@ -66,13 +66,16 @@ class FormSearch:
 
     def found_by(self, text: str, is_form: FormTest) -> set[str]:
         """The values that a text says, if its words are compared like this."""
+        said = text_words(text)
+        begun = {word: self._begin(word, is_form) for word in set(said)}
         found: set[str] = set()
         reached: list[_Branch] = []
-        for word in text_words(text):
-            reached = [to for at in reached for to in at.reach(word, is_form)]
-            reached += self._begin(word, is_form)
-            for branch in reached:
-                found.update(branch.values)
+        for word in said:
+            if reached or begun[word]:
+                reached = [to for at in reached for to in at.reach(word, is_form)]
+                reached += begun[word]
+                for branch in reached:
+                    found.update(branch.values)
         return found
 
     def _begin(self, word: str, is_form: FormTest) -> tuple[_Branch, ...]:
