@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -71,6 +72,24 @@ def test_each_kind_is_declared_and_each_test_listed_once() -> None:
 
     assert set(SLOW_TESTS) <= set(KINDS)
     assert [] == [test for test, count in listed.items() if count > 1]
+
+
+@pytest.mark.parametrize(("worker", "from_the_end"), [("gw0", False), ("gw1", True), ("", False)])
+def test_two_workers_read_the_files_from_both_ends(
+    worker: str,
+    from_the_end: bool,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each finds compiled what the other has read; xdist fails where their tests differ."""
+    conftest = request.config.pluginmanager.get_plugin(str(TESTS / "conftest.py"))
+    config = SimpleNamespace(args=["tests"], args_source=pytest.Config.ArgsSource.TESTPATHS)
+    monkeypatch.setenv("PYTEST_XDIST_WORKER", worker)
+
+    conftest.pytest_collection(SimpleNamespace(config=config))  # type: ignore[union-attr]
+
+    everything = sorted(map(str, TESTS.iterdir()), reverse=True)
+    assert (everything if from_the_end else ["tests"]) == config.args
 
 
 def test_ci_runs_both_tiers() -> None:
