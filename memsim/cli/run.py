@@ -224,7 +224,9 @@ class _Performance:
         flags = self._flags
         plan, self._spent = with_judge_trial(self._plan, writer)
         left = [plan.cases[place] for place in writer.lacking]
-        done = len(plan.cases) - len(left)
+        # An earlier process of this command showed these already; the latest loss is still to be.
+        shown = frozenset([*SUPERVISION.lost][:-1])
+        done = len(plan.cases) - len(left) + sum(spec.key in shown for spec in left)
         turns = sum(spec.scenario.load().turns for spec in left)
         choice: ProgressChoice = "none" if writer.finished or flags["quiet"] else flags["progress"]
         with show_progress(choice, self._terminal, done=done, total=len(plan.cases)) as watcher:
@@ -242,7 +244,8 @@ class _Performance:
 
             def watch(result: CaseResult) -> bool:
                 bad = fails(result) or lacks(result)
-                watcher.end(case_step(result, failed=bad))
+                if result.key not in shown:
+                    watcher.end(case_step(result, failed=bad))
                 return bool(flags["stop_at_first"]) and bad
 
             try:

@@ -72,6 +72,8 @@ def test_a_killed_process_is_a_lost_case(project: Path, flags: tuple[str, ...]) 
     assert "the process that played it died (signal SIGKILL)" in done.stdout
     assert "the process that played it died (signal SIGSEGV)" in done.stdout
     assert "2 of 3 cases lost: the process that played them died" in done.stderr
+    told = [line[:5] for line in done.stderr.splitlines() if line.startswith("[")]
+    assert ["[1/3]", "[2/3]", "[3/3]"] == told, "each case is told once"
     assert "Traceback" not in done.stderr
     if "--no-resume" in flags:
         assert 1 == len([*(reports / "runs").iterdir()])
