@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -13,11 +14,15 @@ import pytest
 from click.testing import CliRunner
 
 from memsim.cli.program import program
-from memsim.report.plots import pictures
+from memsim.gate.metric_comparison import ComparisonRules, compare
+from memsim.gate.score_sheet import ProbeScores, sheet_of_run
+from memsim.report.frames import Frames
+from memsim.report.layout import UNICODE
+from memsim.report.plots import one_picture, pictures
 from memsim.report.plots.fact_loss import AGES, LEAST
 from memsim.report.plots.style import share
 from memsim.report.summarise import summarise
-from memsim.runs import load_run
+from memsim.runs import Run, load_run
 
 SCENARIO = """
 memsim: 1
@@ -328,3 +333,42 @@ def test_captions_say_what_the_records_say(
     for name, told in CAPTIONS.items():
         with subtests.test(plot=name):
             assert told(runs) == drawn[name]
+    with subtests.test(plot="forest"):
+        assert _against_all_right(run) in forest(runs)
+
+
+def forest(runs: Mapping[int, Records]) -> list[str]:
+    """What was lost most since a baseline in which all strategies answered everything."""
+    lost = {
+        (name, budget): sum(not p["scores"]["recall"] for p in of.by_strategy(of.probes)[name])
+        for budget, of in runs.items()
+        for name in NAMES
+    }
+    assert 1 < len({*lost.values()})
+    found = []
+    for (name, budget), count in lost.items():
+        change = runs[budget].recall()[name] - 1
+        said = f"{change:+.2f}".replace("-", UNICODE.minus)
+        if count == max(lost.values()):
+            told = f"recall {said}, {count} probes lost."
+            found.append(f"{name}@{budget} is worse than main: {told}")
+    return found
+
+
+def _against_all_right(run: Run) -> str:
+    now = sheet_of_run(run)
+    columns = {
+        cell: replace(column, probes={unit: _right(p) for unit, p in column.probes.items()})
+        for cell, column in now.columns.items()
+        if cell[0] in NAMES
+    }
+    base = replace(now, name="main", columns={**now.columns, **columns})
+    comparison = compare(base, now, ComparisonRules())
+    summary = replace(summarise(run), comparison=comparison)
+    picture = one_picture("forest", summary, Frames(run))
+    assert picture is not None
+    return picture.caption
+
+
+def _right(probe: ProbeScores) -> ProbeScores:
+    return replace(probe, scores={**probe.scores, "recall": (1.0,)})
