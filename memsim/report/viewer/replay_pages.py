@@ -99,7 +99,7 @@ def fragment(
         html=_asset("viewer.html").replace("<!-- left out -->", "".join(told)),
         css=_asset("viewer.css"),
         script="\n".join(map(_asset, _SCRIPTS)),
-        data={"reels": _dumped({"cases": index, "beside": pages}), **taken.data},
+        data={"reels": _dumped(_index(run, index, pages)), **taken.data},
     )
 
 
@@ -123,6 +123,13 @@ def first_of_each(cases: Sequence[CaseResult]) -> list[CaseResult]:
 
 def _late(case: CaseResult) -> tuple[bool, bool]:
     return not case.counts.get("failed", 0), bool(case.control)
+
+
+def _index(run: Run, cases: list[dict[str, object]], pages: Mapping[str, str]) -> dict[str, object]:
+    """List the cases, the pages beside, and what the scenarios of the cases are about."""
+    used = {str(case["scenario"]) for case in cases}
+    about = {name: text for name, text in run.table("about").items() if name in used}
+    return {"cases": cases, "beside": pages} | ({"about": about} if about else {})
 
 
 def _entry(case: CaseResult, place: int, script: str) -> dict[str, object]:

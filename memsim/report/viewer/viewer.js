@@ -4,6 +4,7 @@ const by = (name) => document.getElementById(`viewer-${name}`);
 const read = new Map();
 const at = { turn: 0, probe: "" };
 let cases = [];
+let about = {};
 let shown = [];
 let playhead = () => {};
 let told = 0;
@@ -33,6 +34,7 @@ function fill() {
   const [first, second] = shown.map((seen) => seen.entry);
   const scenarios = [...new Map(cases.map((entry) => [entry.scenario, entry.name]))];
   options(by("scenario"), scenarios, first.scenario);
+  by("about").textContent = about[first.scenario] ?? "";
   const same = cases.filter((entry) => entry.scenario === first.scenario);
   options(by("first"), same.map((entry) => [entry.key, title(entry)]), first.key);
   const others = same.filter((entry) => entry.key !== first.key).map((entry) => [entry.key, title(entry)]);
@@ -182,6 +184,7 @@ function listen() {
 
 Page.data("reels").then(async (index) => {
   cases = index.cases;
+  about = index.about ?? {};
   listen();
   const first = cases.find((entry) => entry.failed && !entry.control) ?? cases[0];
   if (!Page.hash().has("case")) await open(first.key);

@@ -54,6 +54,8 @@ def _tainted(text: str) -> str:
         probe["ask"], probe["answer"] = probe["ask"] + next(attacks), next(attacks)
     for way in data.get("ways", ()):
         way[2] += next(attacks)
+    for name in data.get("about", ()):
+        data["about"][name] += next(attacks)
     for case in data.get("cases", ()):
         case["name"], case["strategy"] = next(attacks), case["strategy"] + next(attacks)
     return json.dumps(data)
@@ -73,6 +75,8 @@ def test_it_opens_where_the_first_failed_questions_fact_was_lost(
 ) -> None:
     """The context of that turn, what was dropped in it, and which fact went."""
     viewer = opened(replayed).locator("#viewer")
+    (about,) = run.table("about").values()
+    expect(viewer.locator("#viewer-about")).to_have_text(about)
 
     turns = {line["turn"]: line for line in run.turns(_key(run, "sliding_window:messages=8"))}
     expect(viewer.locator("#viewer-panels article")).to_have_count(1)
