@@ -250,26 +250,26 @@ def _named(text: str) -> str:
 def _performed(plans: Sequence[CheckPlan], jobs: int, watcher: Watcher) -> list[CheckReport]:
     from memsim.executors import available_processors
 
-    workers = min(jobs or available_processors(), len(plans))
-    if workers <= 1:
-        return [_performed_here(plan, watcher) for plan in plans]
-    return _in_processes(plans, workers, watcher)
+    workers = jobs or available_processors()
+    if workers == 1 or len(plans) == 1:
+        return [_performed_here(plan, watcher, beside=workers > 1) for plan in plans]
+    return _in_processes(plans, min(workers, len(plans)), watcher)
 
 
-def _performed_here(plan: CheckPlan, watcher: Watcher) -> CheckReport:
+def _performed_here(plan: CheckPlan, watcher: Watcher, *, beside: bool) -> CheckReport:
     watcher.begin(plan.subject)
-    report, seconds = _timed(plan, watcher.tick)
+    report, seconds = _timed(plan, watcher.tick, beside=beside)
     watcher.end(_step(report, seconds))
     return report
 
 
 def _timed(
-    plan: CheckPlan, tick: Callable[[float], None] = lambda _share: None
+    plan: CheckPlan, tick: Callable[[float], None] = lambda _share: None, *, beside: bool = False
 ) -> tuple[CheckReport, float]:
-    from memsim.testing.checks import perform
+    from memsim.testing.check_halves import perform_halves
 
     watch = Stopwatch()
-    return perform(plan, tick), watch.seconds
+    return perform_halves(plan, tick, beside=beside), watch.seconds
 
 
 def _in_processes(plans: Sequence[CheckPlan], workers: int, watcher: Watcher) -> list[CheckReport]:

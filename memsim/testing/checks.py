@@ -101,6 +101,7 @@ class CheckPlan:
         counterexamples: counterexamples of earlier checks, which are tried first, by invariant.
         guarded: files and folders that a strategy in a process of its own has to keep off; None
             where it is made in this process.
+        numbers: of the cases that are tried; None for all.
     """
 
     subject: str
@@ -109,6 +110,7 @@ class CheckPlan:
     seed: int = 7
     counterexamples: Mapping[str, AnyCase] = field(default_factory=dict)
     guarded: tuple[Path, ...] | None = None
+    numbers: range | None = None
 
 
 def generated(on: On, profile: CheckProfile) -> SearchStrategy[AnyCase]:
@@ -225,7 +227,7 @@ def _performed(plan: CheckPlan, subject: Subject | None, tick: Tick) -> CheckRep
         kinds = tuple(dict.fromkeys(t.invariant.on for t in tallies))
         for place, on in enumerate(kinds):
             alike = [t for t in tallies if t.invariant.on == on]
-            told = partial(_tick_part, tick, place, len(kinds))
+            told = partial(tick_part, tick, place, len(kinds))
             _try(on, alike, plan, subject, coverage, told)
     finally:
         close_processes()
@@ -234,7 +236,7 @@ def _performed(plan: CheckPlan, subject: Subject | None, tick: Tick) -> CheckRep
     return CheckReport(subject=plan.subject, results=tuple(results), coverage=coverage.counted())
 
 
-def _tick_part(tick: Tick, place: int, parts: int, share: float) -> None:
+def tick_part(tick: Tick, place: int, parts: int, share: float) -> None:
     """Tell the share of the whole, of which a part of equal length is done in this share."""
     tick((place + share) / parts)
 
@@ -355,7 +357,8 @@ def _try(
         case = plan.counterexamples.get(tally.invariant.name)
         if case is not None and tally.open:
             tally.replay(case)
-    for number in range(plan.profile.examples):
+    numbers = _numbers(plan)
+    for place, number in enumerate(numbers, 1):
         case = case_of(on, plan.profile.steps, plan.seed, number)
         coverage.add(case)
         trial = None if subject is None else Trial(subject, case, number)  # type: ignore[arg-type]
@@ -366,7 +369,11 @@ def _try(
         finally:
             if trial is not None:
                 trial.close()
-        tick((number + 1) / plan.profile.examples)
+        tick(place / len(numbers))
+
+
+def _numbers(plan: CheckPlan) -> range:
+    return range(plan.profile.examples) if plan.numbers is None else plan.numbers
 
 
 def _measured(invariant: Invariant, subject: Subject | None, case: AnyCase) -> tuple[int, str]:
