@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,11 +24,31 @@ from memsim.models.registry import load_embedder, load_model
 
 if TYPE_CHECKING:
     from memsim.leakage.attack_families import Families
+    from memsim.leakage.attempt import Finding
     from memsim.leakage.scores import ChannelScore
-    from memsim.models import Embedder
+    from memsim.models import Embedder, Model, Reply, Request
     from memsim.strategy import Environment, Strategy
 
 Make = Callable[["Environment"], "Strategy"]
+SEED = 7
+
+
+_REPLIES: dict[str, Reply] = {}
+
+
+class _Remembering:
+    """The offline model, which works out its reply to the same request once in all tests."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.name = model.name
+
+    def complete(self, request: Request) -> Reply:
+        """Answer a request."""
+        key = repr(request)
+        if key not in _REPLIES:
+            _REPLIES[key] = self._model.complete(request)
+        return _REPLIES[key]
 
 
 @lru_cache(maxsize=1)
@@ -52,7 +73,7 @@ def setting(tmp_path: Path, counter: TokenCounter) -> Callable[[str | Make], Set
         folder.mkdir()
         return Setting(
             make=make,
-            model=load_model("offline", counter, 7),
+            model=_Remembering(load_model("offline", counter, SEED)),
             embed=embedder,
             counter=counter,
             budget=4096,
@@ -72,7 +93,7 @@ def play(setting: Callable[[str | Make], Setting]) -> Callable[..., ChannelRun]:
         strategy: str | Make,
         count: int,
         *,
-        seed: int = 7,
+        seed: int = SEED,
         families: Families | None = None,
     ) -> ChannelRun:
         return play_channel(
@@ -84,6 +105,27 @@ def play(setting: Callable[[str | Make], Setting]) -> Callable[..., ChannelRun]:
         )
 
     return played
+
+
+@pytest.fixture
+def findings(
+    setting: Callable[[str | Make], Setting],
+) -> Callable[..., Generator[Finding, None, None]]:
+    """Plays a channel as far as its findings are read: `findings("L1", "full_context", 20)`."""
+
+    def found(channel: str, strategy: str | Make, count: int) -> Generator[Finding, None, None]:
+        lab = Lab(
+            setting(strategy),
+            channel=channel,
+            seed=SEED,
+            salt=f"memsim leakage {SEED}",
+            families=load_families(),
+        )
+        # What the strategy raises ends a channel.
+        with suppress(Exception, SystemExit):
+            yield from load_channel(channel).run(lab, count)
+
+    return found
 
 
 @pytest.fixture
