@@ -30,7 +30,6 @@ MANY = 8
     epilog="""\b
 Examples:
   memsim explain 'scenarios/support_desk.yaml::support_desk[sliding_window@4k]::order_number'
-  memsim explain latest order_number
   memsim explain latest order_number -v""",
 )
 @click.argument("names", nargs=-1, required=True, metavar="[RUN] CASE")

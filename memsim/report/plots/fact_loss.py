@@ -45,7 +45,7 @@ PLACES: dict[Whereabouts, str] = {
 }
 """What the chart calls each of the whereabouts."""
 SHOWN_COMPACTIONS = 40
-CROWD, COLUMNS, LETTERS = 5, 4, 22
+CROWD, COLUMNS, LETTERS = 5, 4, 20
 """Curves that are drawn into one picture with their bands; panels beside each other beyond that,
 and letters of a panel's name."""
 
@@ -132,7 +132,7 @@ def _panels(curves: Sequence[Curve], material: PlotMaterial) -> Figure:
     width = material.width * (1.0 if material.narrow else 1.1)
     figure = Figure(figsize=(width, 1.35 * rows + 0.5))
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    names = short_names([curve.name for curve in curves], LETTERS - 2 * material.narrow)
+    names = short_names([curve.name for curve in curves], LETTERS)
     for axes, curve in zip(grid.flat, curves, strict=False):
         for other in curves:
             axes.plot(other.ages, other.recall, color=BEHIND, linewidth=0.7, zorder=1)
