@@ -142,7 +142,7 @@ define install_lock
 	@for part in 0 1; do \
 		awk -v part=$$part '/^[[:alnum:]]/ { n++ } n % 2 == part' $< >$(@D)/part$$part.lock; \
 	done
-	$(LOCKED)/part0.lock & other=$$!; $(LOCKED)/part1.lock; ended=$$?; \
+	@$(LOCKED)/part0.lock & other=$$!; $(LOCKED)/part1.lock; ended=$$?; \
 		wait $$other && exit $$ended
 endef
 # On all cores, where pip would compile on one. Some packages hold files of other Pythons. Two

@@ -273,11 +273,12 @@ def _timed(
 
 
 def _in_processes(plans: Sequence[CheckPlan], workers: int, watcher: Watcher) -> list[CheckReport]:
-    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures import as_completed
     from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
 
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    from memsim.testing.check_halves import new_processes
+
+    with new_processes(workers) as pool:
         futures = {pool.submit(_timed, plan): plan for plan in plans}
         for future in as_completed(futures):
             try:

@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from memsim.errors import Unmeasurable
 from memsim.testing.case_coverage import FeatureCount
 from memsim.testing.checks import CheckPlan, CheckReport, CheckResult, Tick, perform, tick_part
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 LONG = 1_000
 """Invariants times cases from which on a check is split: another process takes two seconds."""
@@ -46,20 +50,9 @@ def perform_halves(plan: CheckPlan, tick: Tick, *, beside: bool) -> CheckReport:
 
 
 def _beside(first: CheckPlan, second: CheckPlan, tick: Tick) -> tuple[CheckReport, CheckReport]:
-    from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
 
-    from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
-
-    # Else the other process makes a folder of Hypothesis' in the working folder.
-    home = storage_directory(intent_to_write=False).home_directory
-    with ProcessPoolExecutor(
-        1,
-        mp_context=get_context("spawn"),
-        initializer=set_hypothesis_home_dir,
-        initargs=(home,),
-    ) as pool:
+    with new_processes(1) as pool:
         other = pool.submit(perform, second)
         report = perform(first, tick)
         try:
@@ -67,6 +60,23 @@ def _beside(first: CheckPlan, second: CheckPlan, tick: Tick) -> tuple[CheckRepor
         except BrokenProcessPool as error:
             ended = f"{first.subject}: the process that checked it ended unexpectedly"
             raise Unmeasurable(ended) from error
+
+
+def new_processes(workers: int) -> ProcessPoolExecutor:
+    """Processes that keep the counterexamples of Hypothesis where this one does."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
+
+    # Else each of them makes a folder of Hypothesis' in the working folder.
+    home = storage_directory(intent_to_write=False).home_directory
+    return ProcessPoolExecutor(
+        workers,
+        mp_context=get_context("spawn"),
+        initializer=set_hypothesis_home_dir,
+        initargs=(home,),
+    )
 
 
 def joined(reports: Sequence[CheckReport]) -> CheckReport:

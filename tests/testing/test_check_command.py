@@ -111,6 +111,7 @@ def test_processes_change_nothing(check: Check, monkeypatch: pytest.MonkeyPatch)
     one, two = check(*wanted, "-j", "1"), check(*wanted, "-j", "2")
 
     assert one.stdout == two.stdout
+    assert not Path(".hypothesis").exists()
     # In one of the twenty cases no section has two messages.
     assert [19, 19] == [s["results"][0]["examples"] for s in json.loads(two.stdout)["subjects"]]
     assert 0 == one.exit_code
