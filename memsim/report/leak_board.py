@@ -12,7 +12,6 @@ from typing import Any
 
 from memsim.errors import RunFolderError
 from memsim.leakage import LEAKAGE
-from memsim.leakage.attack_files import channel_headers
 from memsim.leakage.attempt import Attempt
 from memsim.leakage.probe_lines import score_lines
 from memsim.leakage.scores import ChannelScore, LeakTally, grade, score_channel
@@ -163,6 +162,9 @@ def _score(
     if lines:
         score = score_lines(lines)
     else:
+        # A report of other runs reads no scenario files.
+        from memsim.leakage.attack_files import channel_headers
+
         header = channel_headers()[channel]
         score = score_channel(
             [], channel=channel, name=header.name, gate=header.gate, planned=header.attempts

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -379,5 +378,5 @@ def _now(piece: Line, probe: Line, speaker: str) -> str:
     rank = "" if location["rank"] is None else f"rank {location['rank']}"
     detail = location["detail"] or ""
     # A strategy may have told its rank in its own words already.
-    told = rank and re.match(rf"{rank}(?!\d)", detail)
+    told = rank and detail.startswith(rank) and not detail[len(rank) :][:1].isdecimal()
     return "; ".join(filter(None, [*parts, "" if told else rank, detail]))

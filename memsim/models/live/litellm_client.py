@@ -93,9 +93,10 @@ def _hush(module: ModuleType) -> None:
     }
     for name, value in quiet.items():
         setattr(module, name, value)
-    # Each call starts an event loop to time itself, and the first is never closed.
-    timing = module._service_logger.ServiceLogging  # noqa: SLF001 - litellm has no switch for it
-    timing.service_success_hook = timing.service_failure_hook = _ignore
+    with suppress(AttributeError):
+        # Each call starts an event loop to time itself, and the first is never closed.
+        timing = module._service_logger.ServiceLogging  # noqa: SLF001 - there is no switch for it
+        timing.service_success_hook = timing.service_failure_hook = _ignore
 
 
 def _ignore(*_: object, **__: object) -> None:

@@ -6,6 +6,7 @@ import colorsys
 import io
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -208,10 +209,12 @@ def _halved(found: re.Match[str]) -> str:
 def shortened(path: str) -> str:
     """A path to a tenth of a point, without points that lie on the way to the next.
 
-    One with very many points is drawn to half a point: no eye tells them apart.
+    One with very many points is drawn to half a point, and what goes up and down above one place
+    as one stroke: no eye tells them apart.
     """
     kept: list[tuple[str, ...]] = []
-    near = _halved if path.count("L") > MANY else _rounded
+    many = path.count("L") > MANY
+    near = _halved if many else _rounded
     for part in _NUMBER.sub(near, path).replace("\n", " ").split(" L "):
         point = tuple(part.split())
         if len(kept) > 1 and len(point) == len(kept[-1]) == len(kept[-2]) == 2:
@@ -220,7 +223,23 @@ def shortened(path: str) -> str:
                 kept[-1] = point
                 continue
         kept.append(point)
+    if many:
+        kept = [point for _, above in groupby(kept, _across) for point in _stroke([*above])]
     return "L".join(" ".join(point) for point in kept)
+
+
+def _across(point: tuple[str, ...]) -> str | None:
+    """The place above which a point lies, to a point; None for what is more than a point."""
+    return str(round(float(point[0]))) if len(point) == 2 else None
+
+
+def _stroke(above: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The first and last of some points above one place, and the lowest and highest between."""
+    if len(above) < 5 or len(above[0]) != 2:
+        return above
+    low, high = (pick(above, key=lambda point: float(point[1])) for pick in (min, max))
+    kept = {0, above.index(low), above.index(high), len(above) - 1}
+    return [above[place] for place in sorted(kept)]
 
 
 def _between(first: Iterable[str], middle: Iterable[str], last: Iterable[str]) -> bool:
