@@ -228,7 +228,8 @@ def test_giving_up_ends_the_processes(play: PlayCase) -> None:
 
 def test_an_interrupt_is_passed_on_and_leaves_no_process_behind(tmp_path: Path) -> None:
     """Ctrl-C reaches the whole group: workers ignore it, the parent ends them."""
-    (tmp_path / "play.py").write_text(PLAY, encoding="utf-8")
+    told = PLAY.replace("time.sleep(", 'print("asleep", file=sys.stderr, flush=True); time.sleep(')
+    (tmp_path / "play.py").write_text(told, encoding="utf-8")
     script = tmp_path / "main.py"
     script.write_text(
         textwrap.dedent("""
@@ -268,6 +269,8 @@ def test_an_interrupt_is_passed_on_and_leaves_no_process_behind(tmp_path: Path) 
         assert process.stdout is not None
         assert process.stderr is not None
         assert process.stdout.readline() == "a\n"
+        # Both workers are in the middle of a case, and their parent waits for them.
+        assert ["asleep\n"] * 2 == [process.stderr.readline() for _ in range(2)]
         os.killpg(process.pid, signal.SIGINT)
         rest, errors = process.stdout.read(), process.stderr.read()
         process.wait()

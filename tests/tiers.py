@@ -192,6 +192,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "matrix": ("test_builtin_scenarios.py",),
     "page": ("report/html/test_html_browser.py", "report/html/test_replay_viewer.py"),
     "plots": ("report/test_plots.py",),
+    "wheel": ("test_wheel.py",),
     "litellm": (
         "models/test_judged_cases.py",
         "models/test_live_agents.py",
