@@ -233,8 +233,10 @@ def test_an_interrupt_is_passed_on_and_leaves_no_process_behind(tmp_path: Path) 
     script = tmp_path / "main.py"
     script.write_text(
         textwrap.dedent("""
-        import sys
+        import signal, sys
         sys.path.insert(0, sys.argv[1])
+        # Whatever started the tests in the background may have had interrupts ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         from play import play
         from memsim.discovery.strategy_ref import StrategyRef
         from memsim.executors import ProcessPool
