@@ -155,6 +155,20 @@ def test_a_path_loses_what_no_eye_sees() -> None:
     assert "M 0 0L1 1L10 1L10 5 z" == shortened(path)
 
 
+def test_a_dense_path_keeps_its_peaks() -> None:
+    """Above one place the first, the last, the lowest and the highest point are drawn."""
+    heights = [(7 * n) % 40 + (50 if n == 208 else 0) for n in range(800)]
+    dense = "M 0.00 0.00 " + " ".join(f"\nL {n / 8:.2f} {y:.2f}" for n, y in enumerate(heights))
+
+    drawn = [part.split() for part in shortened(dense).split("L")[1:]]
+
+    assert len(drawn) <= 4 * 101
+    places = {round(float(x)) for x, _ in drawn}
+    assert places == set(range(101))
+    assert 208 * 7 % 40 + 50 == max(float(y) for _, y in drawn)
+    assert 0 == min(float(y) for _, y in drawn)
+
+
 @pytest.mark.parametrize("colour", ["#0072b2", "#332288", "#000000", "#56b4e9"])
 def test_a_colour_is_bright_enough_for_the_dark(colour: str) -> None:
     """And one that is, is left alone."""
