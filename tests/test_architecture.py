@@ -145,6 +145,7 @@ SHARED_NAMES: Mapping[str, str] = {
     "persistence": "saved memory, and the invariants that hold it",
     "recall": "how a memory finds what a question needs, ours and each system's",
     "report": "the package and the command `memsim report`",
+    "prompts": "what a published system tells a model",
     "rows": "how a store writes an entry as a row",
     "schema": "tables of a database, and the command `memsim schema`",
     "settings": "what a user can set in a system",

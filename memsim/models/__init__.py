@@ -1,6 +1,7 @@
 """Requests to a language model, its replies, and embedders.
 
-A request names its task. The offline model performs it by rules, a live model by a prompt:
+A request names its task. The offline model performs it by rules, a live model by a prompt: memsim's
+own, or the `Prompt` of the strategy that asks.
 
 ========== ============================== ==========================================
 task       input                          reply
@@ -65,6 +66,46 @@ class ToolSpec:
     reads: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """The words in which a strategy asks a live model, in place of memsim's own.
+
+    In `system`, `user` and `again`, these placeholders are filled in:
+
+    ============== ==========================================================
+    `{messages}`   the messages of the request, each written as `line` says
+    `{previous}`   the earlier summary
+    `{question}`   the question
+    `{tokens}`     `max_tokens` of the request
+    `{words}`      words that are well below so many tokens
+    ============== ==========================================================
+
+    The offline model ignores the words, and keeps the limit of the request.
+
+    Attributes:
+        system: the instruction, as a message of the system; empty for none.
+        user: the message of the user.
+        again: the message of the user where there is an earlier summary; empty for `user`.
+        line: how a message is written, with `{role}`, `{Role}` (capitalised), `{speaker}` (the
+            principal of a user, or the role), `{date}` and `{text}`.
+        joiner: stands between two messages.
+        chat: send the messages as messages of a chat, between the text before and after
+            `{messages}`.
+        final: send the texts as they stand: nothing in them is a placeholder.
+        cut: let the provider cut its reply at exactly `max_tokens`. By default it may write twice
+            as many, because providers count otherwise.
+    """
+
+    system: str = ""
+    user: str = "{messages}"
+    again: str = ""
+    line: str = "{role}: {text}"
+    joiner: str = "\n"
+    chat: bool = False
+    final: bool = False
+    cut: bool = False
+
+
 @fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -86,6 +127,8 @@ class Request:
         now: the time of the question, for relative dates.
         repeat: the repeat of the case; part of every recording's key.
         round: `act`: number of rounds of calls for this message so far.
+        prompt: `summarise`, `extract` and `answer`: how a live model is asked; None for memsim's
+            own words.
     """
 
     task: Task
@@ -102,6 +145,7 @@ class Request:
     outdated: str = ""
     draw: int = 0
     round: int = 0
+    prompt: Prompt | None = None
 
 
 @fast_init

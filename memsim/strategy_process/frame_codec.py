@@ -26,7 +26,7 @@ from typing import Any
 from memsim.context import Context, Section
 from memsim.errors import StrategyError
 from memsim.message import Message, Text, ToolResult, ToolUse
-from memsim.models import Request, ToolSpec
+from memsim.models import Prompt, Request, ToolSpec
 from memsim.strategy import Event, Forget, ForgetOutcome, Grant, Location, Query, Surface
 
 RECORDS = (
@@ -44,6 +44,7 @@ RECORDS = (
     ToolResult,
     ToolSpec,
     ToolUse,
+    Prompt,
 )
 FIELDS = tuple(field.name for field in fields(Message) if field.init)
 NAMES = tuple(tuple(field.name for field in fields(kind)) for kind in RECORDS)

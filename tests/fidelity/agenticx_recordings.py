@@ -9,7 +9,7 @@ from typing import Any
 from memsim.errors import ModelError
 from memsim.message import Block, Message, Text, ToolResult, ToolUse
 from memsim.models import Reply
-from memsim.systems.agenticx.compactor import Prompt
+from memsim.systems.agenticx.compactor import SummaryCall
 from tests.fidelity.recordings import h16
 
 Row = dict[str, Any]
@@ -77,7 +77,7 @@ class Stub:
         self.calls: list[Row] = []
         self._mode = mode
 
-    def __call__(self, prompt: Prompt) -> Reply:
+    def __call__(self, prompt: SummaryCall) -> Reply:
         text = prompt.text
         self.calls.append(
             {

@@ -60,6 +60,7 @@ from memsim.systems.aegis.working_memory import (
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
 from tests.fidelity.serving import calling
 from tests.memory.stores import servers
+from tests.models.asking import provider_chat
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -1098,3 +1099,27 @@ def test_the_pipeline_s_default_is_the_document() -> None:
 def test_what_it_breaks_holds_once_it_is_repaired(name: str) -> None:
     """A conversation shows it of the design as published, and holds with `fixed`."""
     assert_broken_unless_fixed("aegis", name)
+
+
+class Listening(OfflineModel):
+    """Keeps what it was asked."""
+
+    def complete(self, request: Request) -> Reply:
+        """What the model says."""
+        self.asked = [*getattr(self, "asked", []), request]
+        return super().complete(request)
+
+
+def test_a_live_model_is_asked_for_episodes_and_notes(play: Play) -> None:
+    """In memsim's words, since AEGIS's are not documented; an episode's length is named."""
+    played = play("aegis:index=exact,notes=on")
+    model = played.env.model = Listening(played.env.counter)
+    played.strategy = prepare(played.ref)(played.env)
+    played.turn("The gate code of the harbour is 4471.", session="s1")
+    played.turn("Good morning.", session="s2")
+    told = {request.task: provider_chat(request) for request in model.asked}
+
+    assert "scratchpad of an agent" in told["extract"][0][1]
+    assert "record of a finished conversation" in told["summarise"][0][1]
+    assert "at most 120 words" in told["summarise"][0][1]
+    assert "user: The gate code of the harbour is 4471." in told["summarise"][1][1]

@@ -14,6 +14,7 @@ from memsim.context import Context
 from memsim.errors import MemsimError, ModelError
 from memsim.message import EPOCH, Message, Role, Text, ToolResult, ToolUse, said
 from memsim.models import Reply, Request
+from memsim.models.live.task_prompts import compose
 from memsim.strategy import Event, Forget, Query
 from memsim.systems.agenticx.chat_session import (
     HINTS,
@@ -35,6 +36,7 @@ from memsim.systems.agenticx.workspace_files import (
     workspace_dir,
 )
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
+from tests.models.asking import REF, provider_chat
 from tests.strategies.conversations import conversations, play, saved, strategy
 
 DAY = EPOCH.date().isoformat()
@@ -675,6 +677,28 @@ def test_the_model_is_asked_once() -> None:
     chat = Chat()
     chat.turns(11)
     assert [400] == [r.max_tokens for r in chat.model.requests]
+
+
+@pytest.mark.parametrize(
+    ("ref", "turns", "first"),
+    [
+        ("agenticx", 11, "请将以下对话压缩成用于后续推理的精炼上下文。"),
+        (
+            "agenticx:version=0.6,threshold_messages=20",
+            11,
+            "请将以下多条历史对话压缩成一段精炼摘要，用于后续推理。",  # noqa: RUF001 - to the byte
+        ),
+    ],
+)
+def test_a_live_model_is_sent_the_instruction(ref: str, turns: int, first: str) -> None:
+    """In one message, with the conversation as AgenticX writes it, cut at 400 tokens."""
+    chat = Chat(ref)
+    chat.turns(turns)
+    request = chat.model.requests[0]
+    ((role, text),) = provider_chat(request)
+    assert ("user", first) == (role, text.splitlines()[0])
+    assert "原始上下文：\n[user] hello number 0\n[assistant] hello to you" in text  # noqa: RUF001
+    assert 400 == compose(request, REF).max_tokens
 
 
 def test_the_prefix_is_replaced() -> None:

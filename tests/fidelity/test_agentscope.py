@@ -14,7 +14,7 @@ from memsim import Environment, Event, Forget, Message, Query, said
 from memsim.clock import Clock
 from memsim.discovery.loader import prepare
 from memsim.errors import ModelError, StateError, StrategyError
-from memsim.memory.compaction import MemoryBlobs
+from memsim.memory.compaction import Condense, MemoryBlobs
 from memsim.memory.compaction.blobs import stored
 from memsim.message import EPOCH, Text, TokenCounter, ToolResult, ToolUse, composed, load_tokenizer
 from memsim.models import Model, Reply, Request
@@ -26,6 +26,7 @@ from memsim.systems.agentscope.compression import documented_compression, packag
 from memsim.systems.agentscope.compression_families import FamilyPrompts, families, without_plans
 from memsim.systems.agentscope.long_term_memory import LongTermMemory
 from memsim.systems.agentscope.offloads import tag, tags, uuid_of
+from memsim.systems.agentscope.prompts import END_MARKER
 from memsim.systems.agentscope.python_memory import MarkedMemory, to_compress
 from memsim.systems.agentscope.short_term import ShortTermMemory
 from memsim.systems.agentscope.thresholds import (
@@ -38,6 +39,7 @@ from memsim.systems.agentscope.thresholds import (
 )
 from memsim.testing.model_behaviours import BehavingModel
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
+from tests.models.asking import provider_chat
 
 counter = TokenCounter(load_tokenizer("chars/4"))
 offline = OfflineModel(counter)
@@ -1020,3 +1022,48 @@ def test_uuids_are_of_their_content() -> None:
 def test_what_it_breaks_holds_once_it_is_repaired(name: str) -> None:
     """A conversation shows it of the design as published, and holds with `fixed`."""
     assert_broken_unless_fixed("agentscope", name)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "instruction", "last"),
+    [
+        (
+            "memory=autocontext,msg_threshold=8,last_keep=3",
+            "Summarise the conversation",
+            END_MARKER,
+        ),
+        (
+            "memory=autocontext,version=1.0.12,msg_threshold=8,last_keep=3",
+            "Compress what happened since the user's last message",
+            "COMPRESSION REQUIREMENT",
+        ),
+        (
+            "memory=autocontext,version=1.0.21,max_token=100,keep_recent=2",
+            "I moved box",
+            "task_overview, current_state",
+        ),
+        ("longterm=mem0,mode=static", "You keep an agent's long-term memory. From", "I moved box"),
+        ("longterm=reme,mode=static", "You keep an agent's long-term memory. Sum", "I moved box"),
+    ],
+)
+def test_a_live_model_is_sent_its_prompts(parameters: str, instruction: str, last: str) -> None:
+    """The instruction first, then the messages, then what the package puts behind them."""
+    model = Saying()
+    played = Played(parameters, model=model)
+    for n in range(8):
+        played.turn(f"I moved box {n} to Oslo.", results=("It is there.",))
+    sent = provider_chat(model.asked[0])
+
+    assert sent[0][1].startswith(instruction)
+    assert last in sent[-1][1]
+
+
+def test_each_family_has_its_prompt() -> None:
+    """Four instructions, each with the chat and the marker after it."""
+    config, estimate = AutoContextConfig(), PackageCounter({})
+    made = families(config, estimate, FamilyPrompts())
+    prompts = [f.step.asking.prompt for f in made if isinstance(f.step, Condense)]
+    words = [p(()) if callable(p) else p for p in prompts]
+
+    assert 4 == len({w.user for w in words if w})
+    assert all(w and w.chat and END_MARKER in w.user for w in words)

@@ -61,6 +61,7 @@ from memsim.systems.cogtrix.window_fit import (
 from memsim.testing import verify
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed, repaired, told
 from tests.fidelity.breaking import said as turn
+from tests.models.asking import provider_chat
 from tests.strategies.conversations import ask, strategy
 
 Json = Any
@@ -1261,3 +1262,35 @@ def test_what_it_breaks_holds_once_it_is_repaired(name: str) -> None:
 def test_a_stamp_before_nothing_is_not_cut_once_it_is_repaired() -> None:
     """An empty message is part of every text, of what was left of its own stamp too."""
     verify("current_input", repaired("cogtrix"), told(turn(""), budget=1032))
+
+
+def test_a_live_model_is_given_the_five_rules() -> None:
+    """With the conversation first, and with the summary so far and what is new after that."""
+    model = Scribe("- They talked.")
+    talk = Talk(model=model).turns(25)
+    first, second = (provider_chat(request) for request in model.asked[:2])
+    rules = first[0][1]
+    assert 5 == rules.count("\n- ")
+    assert "third person, present tense" in rules
+    assert "under 400 words" in rules
+    assert first[1][1].startswith(
+        "Summarize the following conversation:\n\n\n"
+        "User: We talked about item 0.\n\nAssistant: Fine."
+    )
+    assert second[1][1].startswith(
+        "Here is the existing summary of earlier conversation:\n---\n- They talked.\n---\n\n"
+        "Incorporate the following new exchanges into the summary, merging overlapping topics and"
+        " keeping the result concise:\n\n\n"
+    )
+    assert talk.session.state.summary.compactions >= 2
+
+
+def test_facts_of_a_dropped_summary_are_asked_for_within_their_bounds() -> None:
+    """Fifteen lines of twenty words, as the source has it."""
+    model = Scribe("- They talked.")
+    settings = CogtrixSettings(mode="reasoning", origin="source")
+    talk = Talk(settings, model).turns(21)
+    talk.session.resume(talk.now + timedelta(hours=25), 4096)
+    (system, rules), (_, told) = provider_chat(model.asked[-1])
+    assert ("system", "- They talked.") == (system, told)
+    assert "at most 15 lines, each of at most 20 words" in rules

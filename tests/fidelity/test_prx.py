@@ -44,6 +44,7 @@ from memsim.testing.subjects import subject_of
 from memsim.testing.worlds import World
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
 from tests.memory.stores import servers
+from tests.models.asking import provider_chat
 
 if TYPE_CHECKING:
     from memsim.models import Vectors
@@ -1382,3 +1383,15 @@ def test_a_state_that_names_no_embedder_is_refused(embedder: object) -> None:
     with pytest.raises(StateError):
         world.memory.load(state)
     world.close()
+
+
+def test_real_chats_are_summed_up_in_words_of_their_own(tmp_path: Path) -> None:
+    """A live model is told what to keep, and in how many characters."""
+    asked = Asked("The rockets are in the yard.")
+    held = Held("prx:backend=memory,version=0.3.0,auto_save=off", tmp_path, [], asked)
+    for n in range(51):
+        held.say(f"The rocket number {n} is in the yard.")
+    (_, rules), (_, told) = provider_chat(asked.requests[0])
+
+    assert "at most 2,000 characters" in rules
+    assert "User: The rocket number 0 is in the yard." in told

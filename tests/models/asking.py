@@ -18,6 +18,7 @@ from memsim.models import Request
 from memsim.models.cassette import RecordMode
 from memsim.models.cassette.call_recorder import key_of
 from memsim.models.live import Call, ProviderAnswer
+from memsim.models.live.task_prompts import compose
 from memsim.models.model_access import ModelAccess
 from memsim.models.model_ref import LiveRef
 from memsim.suite.cases import CaseOutcome, CaseSpec
@@ -33,6 +34,11 @@ QUESTION = Request(
     asker="ana",
     now=EPOCH,
 )
+
+
+def provider_chat(request: Request) -> list[tuple[str, str]]:
+    """What a provider is sent for a request: roles and texts."""
+    return [(m.role, m.text) for m in compose(request, REF).messages]
 
 
 @dataclass

@@ -26,8 +26,16 @@ from memsim.message import (
     load_tokenizer,
     said,
 )
-from memsim.models import Request, ToolSpec
-from memsim.models.cassette.call_recorder import key_of, settings_of
+from memsim.models import Prompt, Request, Task, ToolSpec
+from memsim.models.cassette import Recording
+from memsim.models.cassette.call_recorder import (
+    difference,
+    key_of,
+    message_ids,
+    messages_of,
+    settings_of,
+)
+from memsim.models.cassette.tape import Tape
 from memsim.models.live import Call, Outage, ProviderAnswer, TransientError
 from memsim.models.live.cost_limit import (
     CostLimitClient,
@@ -51,9 +59,10 @@ from memsim.models.live.task_prompts import compose
 from memsim.models.model_access import CallAccount
 from memsim.models.model_ref import LiveRef
 from memsim.models.registry import load_model
-from tests.models.asking import QUESTION, REF, SAID, Stub
+from tests.models.asking import QUESTION, REF, SAID, Stub, provider_chat
 
 CALL = compose(QUESTION, REF)
+KEPT = "My kettle is in the cupboard."
 
 
 def roles(call: Call) -> list[str]:
@@ -178,6 +187,94 @@ def test_each_draw_is_a_recording_of_its_own() -> None:
     assert 3 == len({key_of(call) for call in calls})
     assert "draw" not in settings_of(calls[0])
     assert [1, 2] == [settings_of(call)["draw"] for call in calls[1:]]
+
+
+# -- prompts of strategies
+
+
+KETTLE = Request(
+    task="summarise", messages=QUESTION.messages, previous="- {messages}", max_tokens=100
+)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        (
+            Prompt(system="In {words} words."),
+            [("system", "In 60 words."), ("user", f"user: {KEPT}")],
+        ),
+        (Prompt(user="{speaker}", line="{speaker}"), [("user", "{speaker}")]),
+        (
+            Prompt(line="{speaker}, {Role}, {date}: {text}"),
+            [("user", f"ana, User, 2026-01-05: {KEPT}")],
+        ),
+        (
+            Prompt(user="{messages}", again="{previous} + {messages} = {tokens}{unknown}"),
+            [("user", f"- {{messages}} + user: {KEPT} = 100{{unknown}}")],
+        ),
+        (
+            Prompt(user="First.\n{messages}\nLast.", chat=True),
+            [("user", "First."), ("user", KEPT), ("user", "Last.")],
+        ),
+        (Prompt(user="{messages}", chat=True), [("user", KEPT)]),
+        (Prompt(user="{messages} {tokens}", final=True), [("user", "{messages} {tokens}")]),
+    ],
+)
+def test_a_strategy_asks_in_its_own_words(prompt: Prompt, expected: list[tuple[str, str]]) -> None:
+    """Nothing of memsim's own instructions is sent, and what was said is never a placeholder."""
+    assert expected == provider_chat(replace(KETTLE, prompt=prompt))
+
+
+def test_a_prompt_has_the_limit_that_it_names() -> None:
+    """The provider cuts there only where the strategy wants it."""
+    lengths = [
+        compose(replace(KETTLE, prompt=prompt), REF).max_tokens
+        for prompt in (Prompt(), Prompt(cut=True))
+    ]
+
+    assert [200, 100] == lengths
+
+
+def test_a_prompt_changes_the_key_of_a_recording() -> None:
+    """So a recording of other words is not replayed, and the miss says what differs."""
+    prompted = replace(KETTLE, prompt=Prompt(system="Keep names.", user="{messages}"))
+    keys = {key_of(compose(request, REF)) for request in (KETTLE, prompted)}
+    recorded = compose(KETTLE, REF)
+    tape = Tape(case="c", model="m")
+    recording = Recording(
+        key=key_of(recorded),
+        repeat=0,
+        task="summarise",
+        settings=settings_of(recorded),
+        messages=message_ids(recorded),
+        outcome=ProviderAnswer(text="x"),
+    )
+    tape.take([recording], messages_of(recorded))
+
+    assert 2 == len(keys)
+    assert difference(compose(prompted, REF), 0, recording, tape).startswith(
+        "the instructions, and 1 more: now system 'Keep names.' (11 characters), recorded system"
+    )
+
+
+@pytest.mark.parametrize("task", ["judge", "act"])
+def test_judges_and_agents_keep_their_instructions(task: Task) -> None:
+    """A memory never words the question by which it is measured."""
+    request = Request(task=task, question="?", expected="a", given="b")
+
+    assert provider_chat(request) == provider_chat(replace(request, prompt=Prompt(user="Say yes.")))
+
+
+def test_the_offline_model_ignores_the_words_and_keeps_the_limit() -> None:
+    """Offline results do not depend on a prompt."""
+    counter = TokenCounter(load_tokenizer("chars/4"))
+    model = load_model("offline", counter)
+    request = replace(KETTLE, previous="", max_tokens=8)
+    told = model.complete(replace(request, prompt=Prompt(system="Say everything twice.")))
+
+    assert model.complete(request) == told
+    assert counter.text(told.text) <= 8
 
 
 # -- waits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 
+from memsim.models import Prompt
 from memsim.models.live.litellm_client import LiteLLM
+from memsim.models.live.model import LiveModel
 from memsim.suite.cases import CaseOutcome
 from memsim.suite.play import run_case
-from tests.doubles.fake_provider import FAULTS, Fault, Provider, providing, words
+from tests.doubles.fake_provider import FAULTS, Fault, Provider, no_fault, providing, words
 from tests.doubles.fake_provider import faults as in_turn
-from tests.models.asking import kitchen
+from tests.models.asking import QUESTION, REF, kitchen
 
 CALLS = 5
 """That the case makes: three summaries and two answers."""
@@ -174,3 +176,18 @@ def test_another_answer_each_time_is_asked_for_once(provider: Provider, tmp_path
     assert live.records == records(replayed)
     assert (0, CALLS) == (replayed.spent.asked, replayed.spent.replayed)
     assert "scored" == live.outcome.result.state
+
+
+def test_a_strategys_prompt_reaches_the_provider(provider: Provider) -> None:
+    """Over HTTP, word for word, and with the length that the strategy wants."""
+    prompt = Prompt(system="Use five rules.", user="Sum up:\n{messages}", cut=True)
+    request = replace(QUESTION, task="summarise", max_tokens=400, prompt=prompt)
+    provider.fault = no_fault
+    LiveModel(REF, LiteLLM(timeout=5)).complete(request)
+    sent = provider.asked[-1]
+
+    assert [
+        {"role": "system", "content": "Use five rules."},
+        {"role": "user", "content": "Sum up:\nuser: My kettle is in the cupboard."},
+    ] == sent["messages"]
+    assert 400 == sent["max_tokens"]

@@ -14,6 +14,7 @@ import pytest
 from memsim.context import Context, Section
 from memsim.errors import StrategyError
 from memsim.message import Text, composed, said
+from memsim.models import Prompt, Request
 from memsim.strategy import Event
 from memsim.strategy_process import wire as module
 from memsim.strategy_process.wire import Wire
@@ -145,3 +146,12 @@ def test_a_message_that_was_altered_in_place_is_sent_as_it_is(ends: tuple[Wire, 
 
     assert "Goodbye." == player.receive().text
     assert "Hello." == message.text
+
+
+def test_a_request_with_a_prompt_reaches_the_player(ends: tuple[Wire, Wire]) -> None:
+    """An isolated strategy asks a live model in its own words, too."""
+    player, strategy = ends
+    request = Request(task="summarise", prompt=Prompt(system="Keep names.", chat=True))
+    strategy.send(request)
+
+    assert request == player.receive()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from memsim.errors import ModelError
@@ -9,7 +10,7 @@ from memsim.language.graphemes import head, tail
 from memsim.memory.compaction.outcome import SummaryAttempt, reply_fault
 from memsim.memory.compaction.step import History, Means
 from memsim.message import Message, Role, Text
-from memsim.models import Request
+from memsim.models import Prompt, Request
 
 # What a model is shown of the messages that it is to summarise, where that is not all of them.
 
@@ -64,12 +65,14 @@ class SummaryRequest:
             less than `limit`; None for no such bound.
         checked: refuse what is not fit to use, or not less than what it replaces. Switching it off
             is for measuring designs that take whatever a model says, and ask again every time.
+        prompt: the words for a live model, or what makes them of the messages; None for memsim's.
     """
 
     limit: int = 400
     retries: int = 0
     share: float | None = None
     checked: bool = True
+    prompt: Prompt | Callable[[History], Prompt] | None = None
 
     def __post_init__(self) -> None:
         if self.limit < 1 or self.retries < 0:
@@ -103,6 +106,7 @@ def ask(
         previous=previous,
         max_tokens=limit,
         now=means.now,
+        prompt=asking.prompt(taken) if callable(asking.prompt) else asking.prompt,
     )
     asked = SummaryAttempt(reply=None, kind="failed", detail="", calls=0)
     for calls in range(1, asking.retries + 2):

@@ -10,7 +10,7 @@ from typing import Any
 from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction.outcome import CompactionOutcome
 from memsim.message import EPOCH, Message, TokenCounter, utc
-from memsim.models import Model, Reply, Request, by_line, provenance
+from memsim.models import Model, Prompt, Reply, Request, by_line, provenance
 
 # What a composed message may have been made from, kept so that a further one costs no copy of it.
 
@@ -160,17 +160,24 @@ def merge(
     counter: TokenCounter,
     limit: int,
     now: datetime,
+    prompt: Prompt | None = None,
 ) -> tuple[Summary, CompactionOutcome]:
     """Merge messages into the summary.
 
-    `taken` is oldest first; `limit` is in tokens. Returns the old summary where the model's was not
-    fit to use. Raises `ModelError` if the model failed.
+    `taken` is oldest first; `limit` is in tokens; `prompt` has the words for a live model. Returns
+    the old summary where the model's was not fit to use. Raises `ModelError` if the model failed.
     """
     from memsim.memory.compaction.outcome import reply_fault  # which builds on what is below
 
-    reply = model.complete(
-        Request(task="summarise", messages=taken, previous=state.text, max_tokens=limit, now=now)
+    request = Request(
+        task="summarise",
+        messages=taken,
+        previous=state.text,
+        max_tokens=limit,
+        now=now,
+        prompt=prompt,
     )
+    reply = model.complete(request)
     ids = tuple(m.id for m in taken)
     before = counter.messages(taken) + counter.text(state.text)
     tokens = counter.text(reply.text)

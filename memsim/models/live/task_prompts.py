@@ -1,10 +1,12 @@
-"""Prompts for each task of a live model."""
+"""Prompts for each task of a live model: memsim's own, or those of the strategy that asks."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memsim.message import Message, ToolResult, ToolUse, block_text
@@ -12,7 +14,7 @@ from memsim.models import IDK
 from memsim.models.live import Call, ChatMessage
 
 if TYPE_CHECKING:
-    from memsim.models import Request, Task
+    from memsim.models import Prompt, Request, Task
     from memsim.models.live import Speaker
     from memsim.models.model_ref import LiveRef
 
@@ -81,7 +83,8 @@ VERSION = hashlib.sha256(repr(_ALL).encode()).hexdigest()[:12]
 
 def compose(request: Request, ref: LiveRef) -> Call:
     """The call of a live model for a request."""
-    asked = _MESSAGES[request.task](request)
+    prompt = request.prompt if request.task in _OWN_WORDS else None
+    asked = _MESSAGES[request.task](request) if prompt is None else _prompted(prompt, request)
     return Call(
         model=ref.model,
         task=request.task,
@@ -96,7 +99,8 @@ def compose(request: Request, ref: LiveRef) -> Call:
 def _length(request: Request) -> int:
     if request.max_tokens is None:
         return LENGTHS[request.task]
-    return max(_LEAST, request.max_tokens * _SLACK)
+    exact = request.prompt is not None and request.prompt.cut
+    return max(_LEAST, request.max_tokens * (1 if exact else _SLACK))
 
 
 def _answer(request: Request) -> Iterator[ChatMessage]:
@@ -141,6 +145,63 @@ _MESSAGES = {
     "judge": _judge,
     "act": _act,
 }
+
+
+_OWN_WORDS = frozenset({"summarise", "extract", "answer"})
+"""Tasks that a strategy may put in words of its own."""
+
+_PLACES = re.compile(r"\{(messages|previous|question|tokens|words)\}")
+_MARKS = re.compile(r"\{(role|Role|speaker|date|text)\}")
+
+
+def _prompted(prompt: Prompt, request: Request) -> Iterator[ChatMessage]:
+    """The messages of a strategy's own prompt."""
+    if prompt.system:
+        yield ChatMessage(role="system", text=_clean(_filled(prompt, request, prompt.system)))
+    text = prompt.again if prompt.again and request.previous.strip() else prompt.user
+    before, found, after = text.partition("{messages}")
+    if prompt.final or not (prompt.chat and found):
+        yield _user(_filled(prompt, request, text))
+        return
+    if before.strip():
+        yield _user(_filled(prompt, request, before).strip())
+    yield from _conversation(request.messages)
+    if after.strip():
+        yield _user(_filled(prompt, request, after).strip())
+
+
+def _filled(prompt: Prompt, request: Request, text: str) -> str:
+    if prompt.final:
+        return text
+    limit = request.max_tokens or LENGTHS[request.task]
+    said = (_written(prompt, m) for m in request.messages if m.text.strip())
+    values = {
+        "messages": prompt.joiner.join(said),
+        "previous": request.previous,
+        "question": request.question,
+        "tokens": str(limit),
+        "words": str(max(8, int(limit * _WORDS))),
+    }
+    # In one pass, so that a message that has a placeholder's name in it stays as it was said.
+    return _PLACES.sub(lambda place: values[place[1]], text)
+
+
+def _written(prompt: Prompt, message: Message) -> str:
+    values = {
+        "role": message.role,
+        "Role": message.role.capitalize(),
+        "speaker": message.principal if message.role == "user" else message.role,
+        "date": f"{message.time:%Y-%m-%d}",
+        "text": message.text.strip(),
+    }
+    return _MARKS.sub(lambda mark: values[mark[1]], prompt.line)
+
+
+def _conversation(messages: Sequence[Message]) -> Iterator[ChatMessage]:
+    for message in messages:
+        for told in _chat_messages(message, "", tools=False):
+            # Many providers accept a system message at the beginning only.
+            yield replace(told, role="user") if told.role == "system" else told
 
 
 def _today(request: Request) -> list[str]:

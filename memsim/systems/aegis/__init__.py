@@ -29,6 +29,8 @@ What of AEGIS's document is held by which test:
 * the query is the user's latest message -> test_the_query_is_the_latest_message
 * an episode has the decisions, the entities and the tools of its conversation
   -> test_an_episode_tells_what_was_decided
+* a live model is asked for episodes and notes in memsim's words
+  -> test_a_live_model_is_asked_for_episodes_and_notes
 * three episodes are shown -> test_three_are_shown
 * under the header, each as similarity with two digits and summary -> test_the_format
 * episodes persist across sessions -> test_episodes_persist

@@ -24,6 +24,7 @@ from memsim.message import Message, TokenCounter
 from memsim.models import Embedder, Model, Request
 from memsim.systems.aegis.conversation import AegisConversation
 from memsim.systems.aegis.episodes import TOP, AegisEpisode, EpisodeHit, Episodes, episodes_text
+from memsim.systems.aegis.prompts import EPISODE, NOTES
 from memsim.systems.aegis.working_memory import (
     INJECTED,
     AegisLedger,
@@ -240,6 +241,7 @@ class Pipeline:
             counter=self.counter,
             limit=self.rules.summary,
             now=self.now(),
+            prompt=EPISODE,
         )
         if not made.text.strip():
             self.tell(outcome.kind, outcome.sources, outcome.detail)
@@ -314,7 +316,8 @@ class Pipeline:
         if not own:
             return []
         try:
-            reply = self.model.complete(Request(task="extract", messages=own, now=self.now()))
+            request = Request(task="extract", messages=own, now=self.now(), prompt=NOTES)
+            reply = self.model.complete(request)
         except ModelError as error:
             if not self.rules.fixed:
                 raise

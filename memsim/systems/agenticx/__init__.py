@@ -55,6 +55,7 @@ Fidelity, to the document and to the package:
 * retain_recent_messages 8 stay verbatim -> test_eight_messages_stay
 * one call of the model, temperature 0, 400 tokens, Chinese instruction
   -> test_the_model_is_asked_once
+* a live model is sent that instruction -> test_a_live_model_is_sent_the_instruction
 * one system message with [compacted] replaces the prefix -> test_the_prefix_is_replaced
 * on failure short snippets -> test_snippets_stand_in_for_a_summary
 * floors 8, 4000 and 4 -> test_floors_hold

@@ -14,7 +14,7 @@ from memsim.memory.compaction.condense import BEGINNING
 from memsim.memory.compaction.outcome import reply_fault
 from memsim.memory.compaction.summary import Summary, absorb_reply, originals
 from memsim.message import Message, Role, Text, ToolUse, composed
-from memsim.models import Model, Reply, Request
+from memsim.models import Model, Prompt, Reply, Request
 from memsim.systems.agenticx.content import content_of, line_of
 
 History = tuple[Message, ...]
@@ -33,7 +33,7 @@ LAST, EACH, TOTAL, JOINER = 12, 160, 700, "；"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class SummaryCall:
     """One call of the model that summarises; `text` is what AgenticX's own model is sent."""
 
     text: str
@@ -45,7 +45,7 @@ class Prompt:
 
 Lines = tuple[tuple[str, tuple[str, ...]], ...]
 
-Invoke = Callable[[Prompt], "Reply"]
+Invoke = Callable[[SummaryCall], "Reply"]
 """Asks a model; raises ModelError where that fails."""
 
 
@@ -160,7 +160,7 @@ class ContextCompactor:
 
     def _summary(self, taken: History, now: datetime, before: Lines) -> SourcedSummary:
         text = "\n".join((*PROMPT, *map(line_of, taken)))
-        prompt = Prompt(text=text, messages=taken, max_tokens=MAX_TOKENS, now=now)
+        prompt = SummaryCall(text=text, messages=taken, max_tokens=MAX_TOKENS, now=now)
         told = self._fit(ask_model(self._invoke, prompt, before, checked=self._smaller), taken)
         return told or snippets(taken, before, clusters=self._smaller)
 
@@ -171,7 +171,7 @@ class ContextCompactor:
 
 
 def ask_model(
-    invoke: Invoke, prompt: Prompt, before: Lines = (), *, checked: bool = False
+    invoke: Invoke, prompt: SummaryCall, before: Lines = (), *, checked: bool = False
 ) -> SourcedSummary | None:
     """Ask the model; None if it fails or says nothing. `before` are lines of the summary so far.
 
@@ -203,14 +203,15 @@ def _narrowed(
 
 
 def invoker(model: Model) -> Invoke:
-    """Asks one of memsim's models, which has words of its own for the same task."""
+    """Asks one of memsim's models, in AgenticX's words where it is a live one."""
 
-    def invoke(prompt: Prompt) -> Reply:
+    def invoke(prompt: SummaryCall) -> Reply:
         request = Request(
             task="summarise",
             messages=tuple(map(_worded, prompt.messages)),
             max_tokens=prompt.max_tokens,
             now=prompt.now,
+            prompt=Prompt(user=prompt.text, final=True, cut=True),
         )
         return model.complete(request)
 

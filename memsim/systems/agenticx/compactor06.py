@@ -21,8 +21,8 @@ from memsim.systems.agenticx.compactor import (
     Gauge,
     History,
     Invoke,
-    Prompt,
     SourcedSummary,
+    SummaryCall,
     ask_model,
     original_ids,
     snippets,
@@ -308,7 +308,7 @@ class ContextCompactor06(ContextCompactor):
     def _told(self, taken: History, carried: str, now: datetime) -> tuple[SourcedSummary, bool]:
         """The summary, and whether the model failed to give one."""
         text = "\n".join((*INSTRUCTIONS, "", carried, "", "原始上下文：", *map(line_of, taken)))
-        prompt = Prompt(text=text, messages=taken, max_tokens=MAX_TOKENS, now=now)
+        prompt = SummaryCall(text=text, messages=taken, max_tokens=MAX_TOKENS, now=now)
         told = self._fit(_clean(ask_model(self._invoke, prompt, checked=self._smaller)), taken)
         if told is None:
             return snippets(taken, clusters=self._smaller), True

@@ -10,6 +10,7 @@ from memsim.memory.codec import JSON, reading
 from memsim.memory.scope import ScopedPart
 from memsim.message import Message
 from memsim.models import Embedder, Model, Request, provenance
+from memsim.systems.agenticx.prompts import EXTRACTION
 
 if TYPE_CHECKING:
     from memsim.memory.index.vector_index import VectorIndex
@@ -31,7 +32,8 @@ class Mem0Facts(ScopedPart):
         said = tuple(m for m in messages if m.role == "user")
         if not said:
             return
-        reply = self._model.complete(Request(task="extract", messages=said, now=now))
+        request = Request(task="extract", messages=said, now=now, prompt=EXTRACTION)
+        reply = self._model.complete(request)
         origins = provenance(reply, {}) or {}
         everything = tuple(m.id for m in said)
         for line in filter(None, map(str.strip, reply.text.splitlines())):

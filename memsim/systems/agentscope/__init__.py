@@ -25,6 +25,8 @@ Fidelity:
 * tokens are estimated as length / 4 of the text of each message
   -> test_tokens_are_a_quarter_of_the_text
 * truncation keeps the last N messages -> test_truncation_keeps_the_last
+* a live model is asked in memsim's words for the same as by AgentScope's prompts
+  -> test_a_live_model_is_sent_its_prompts
 * summarisation puts one summary before the recent messages
   -> test_summarisation_puts_one_summary_first
 * offloading keeps large content outside -> test_offloading_keeps_large_content_outside
@@ -59,6 +61,8 @@ Fidelity:
 * 1.0.12: of six families the first that works ends it -> test_one_family_works_at_a_time
 * 1.0.12: large results leave 200 characters and a reference
   -> test_large_results_leave_their_beginning
+* 1.0.12: each family has a prompt, a marker behind the messages
+  -> test_each_family_has_its_prompt
 * 1.0.12: the current round is summarised again every time
   -> test_the_current_round_is_summarised_every_time
 * 1.0.12: planning is kept from the model -> test_planning_is_not_shown

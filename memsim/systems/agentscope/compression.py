@@ -28,6 +28,7 @@ from memsim.message import Message, TokenCounter
 from memsim.models import Model, Reply, Request
 from memsim.systems.agentscope.compression_families import Family
 from memsim.systems.agentscope.offloads import tag
+from memsim.systems.agentscope.prompts import DOCUMENTED
 from memsim.systems.agentscope.thresholds import AutoContextConfig, WindowStrategy
 
 History = tuple[Message, ...]
@@ -252,7 +253,7 @@ def documented_compression(
     """
     last = config.last_keep
     summarise = Condense(
-        asking=SummaryRequest(limit=limit, checked=smaller),
+        asking=SummaryRequest(limit=limit, checked=smaller, prompt=DOCUMENTED),
         form=REFERRING,
         offload=True,
         reference=tag,

@@ -20,7 +20,9 @@ from dataclasses import dataclass, field, replace
 
 from memsim.memory.compaction import CompactionPlan, Condense, Offload, SummaryRequest
 from memsim.message import Message, Text, ToolUse, composed
+from memsim.models import Prompt
 from memsim.systems.agentscope.offloads import tag
+from memsim.systems.agentscope.prompts import END_MARKER, REQUIREMENT, family_prompt
 from memsim.systems.agentscope.thresholds import (
     AutoContextConfig,
     PackageCounter,
@@ -53,14 +55,6 @@ ROUNDS = 5
 CURRENT = "current-round"
 """What ids of summaries of the current round begin with: they are no final answers."""
 
-END_MARKER = "Above is the message list that needs to be compressed."
-REQUIREMENT = (
-    "\nCOMPRESSION REQUIREMENT:\nThe original content contains approximately {original} characters."
-    " You MUST compress it to approximately {target} characters ({percent}% of original). This is a"
-    " STRICT requirement.\n\nPlease ensure your output meets this character limit while following"
-    " the compression principles above."
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
@@ -77,8 +71,8 @@ class FamilyPrompts:
     """What the model is told beside the messages.
 
     Attributes:
-        prompts: by family, the instruction that stands in front, and then the marker at the end;
-            none where the model knows its task.
+        prompts: by family, the instruction that stands in front, and then the marker at the end,
+            as messages that any model reads; none for prompts that a live model alone is sent.
         hint: what is said of the agent's plan, after all else.
     """
 
@@ -108,6 +102,7 @@ def families(
         onwards=True,
         label="tools",
         name="S1",
+        asking=told.asked("S1", asking),
         shown=told.listed("S1"),
     )
     s4 = replace(
@@ -119,6 +114,7 @@ def families(
         regions=sys.maxsize,
         label="round",
         name="S4",
+        asking=told.asked("S4", asking),
         shown=told.listed("S4"),
     )
     s5 = replace(
@@ -128,13 +124,14 @@ def families(
         in_place=True,
         regions=sys.maxsize,
         name="S5",
+        asking=told.asked("S5", asking),
         shown=told.single("S5"),
     )
     s6 = replace(
         base,
         select=whole_current,
         form=unlined,
-        asking=shared,
+        asking=told.asked("S6", shared),
         label=CURRENT,
         name="S6",
         shown=told.listed("S6"),
@@ -340,6 +337,19 @@ class _FamilyTranscript:
             return self._framed(family, tuple(map(_words_only, messages)), ())
 
         return shown
+
+    def asked(self, family: str, asking: SummaryRequest) -> SummaryRequest:
+        """The request of a family, with its prompt for a live model."""
+        if self.prompts:
+            return asking
+        if family == "S6":
+            return replace(asking, prompt=self._required)
+        return replace(asking, prompt=family_prompt(family))
+
+    def _required(self, messages: History) -> Prompt:
+        beside = self.hint()
+        left = tuple(m for m in messages if m not in beside)
+        return family_prompt("S6", self._requirement(left))
 
     def _framed(self, family: str, messages: History, extra: tuple[str, ...]) -> History:
         prompt = self.prompts.get(family)

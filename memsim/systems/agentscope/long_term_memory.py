@@ -18,6 +18,7 @@ from memsim.memory.compaction import escaped
 from memsim.memory.compaction.summary import originals
 from memsim.message import Message, composed
 from memsim.models import Model, Request, provenance
+from memsim.systems.agentscope.prompts import EXTRACTION, RECORDING
 
 if TYPE_CHECKING:
     from memsim.memory.index.bm25 import Bm25
@@ -187,6 +188,7 @@ class LongTermMemory:
             messages=taken,
             max_tokens=None if extracts else LIMIT,
             now=now,
+            prompt=EXTRACTION if extracts else RECORDING,
         )
         try:
             reply = model.complete(request)

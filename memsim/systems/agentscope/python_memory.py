@@ -14,7 +14,8 @@ from memsim.memory.compaction import Summary
 from memsim.memory.compaction.summary import absorb_reply
 from memsim.memory.history.window import Window
 from memsim.message import Message, Text, TokenCounter, ToolResult, ToolUse, composed
-from memsim.models import Model, Request
+from memsim.models import Model, Prompt, Request
+from memsim.systems.agentscope.prompts import STRUCTURE
 from memsim.systems.agentscope.thresholds import told_input
 
 COMPRESSED = "compressed"
@@ -320,12 +321,18 @@ class PythonAgentMemory:
         """What a compression would come to, with nothing changed; None where none is due."""
         if self._config is None:
             return None
-        memory = MarkedMemory(self._names)
+        memory, hint = MarkedMemory(self._names), self._config.compression_prompt
         memory.content = list(self.memory.content)
         memory.summary, memory.sources = self.memory.summary, self.memory.sources
 
         def ask(_prompt: list[MarkedRow], older: tuple[Message, ...]) -> Mapping[str, str] | None:
-            request = Request(task="summarise", messages=older, max_tokens=self._limit, now=now())
+            request = Request(
+                task="summarise",
+                messages=older,
+                max_tokens=self._limit,
+                now=now(),
+                prompt=Prompt(user=f"{{messages}}\n{hint}\n{STRUCTURE}", chat=True),
+            )
             try:
                 reply = model.complete(request)
             except ModelError:

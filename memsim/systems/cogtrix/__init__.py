@@ -22,6 +22,8 @@ The document's statements, and the test that holds each:
 * the summary stays under 400 words -> test_the_summary_has_400_words_at_most
 * five rules: what to keep, what to drop, third person, under 400 words, bullet points
   -> test_a_model_of_ones_own_is_told_the_five_rules
+* the model is given the five rules and the summary so far
+  -> test_a_live_model_is_given_the_five_rules
 * tool traffic is not summarised, long messages in part
   -> test_the_model_reads_what_was_said_without_tool_traffic
 * the previous summary is kept when the model fails or says nothing
@@ -111,6 +113,8 @@ The document's statements, and the test that holds each:
 * source: an exchange needs a similarity of 0.25
   -> test_in_the_source_what_is_too_far_is_not_recalled
 * source: conversation mode has no window -> test_in_the_source_a_conversation_is_sent_whole
+* source: at most 15 facts of 20 words are distilled
+  -> test_facts_of_a_dropped_summary_are_asked_for_within_their_bounds
 * source: summaries expire by tokens or age, and facts are distilled for 7 days
   -> test_in_the_source_a_summary_expires
 * source, by `tiers`: older answers are kept in shorter forms

@@ -22,7 +22,7 @@ from memsim.memory.compaction.plan import together
 from memsim.memory.compaction.summary import Summary, SummaryLine
 from memsim.memory.scope import ScopedPart
 from memsim.message import Message, composed, paired
-from memsim.systems.cogtrix import history_file, prefix, window_fit
+from memsim.systems.cogtrix import history_file, prefix, prompts, window_fit
 from memsim.systems.cogtrix.exchanges import (
     LEAST_WORDS,
     THRESHOLD,
@@ -87,7 +87,9 @@ class CogtrixSession(ScopedPart):
         self._rolling = RollingSummary(
             batch=BATCH,
             gate=Gate(messages=MEANINGFUL_MESSAGES, characters=MEANINGFUL_CHARACTERS),
-            asking=SummaryRequest(limit=SUMMARY_TOKENS, checked=settings.fixed),
+            asking=SummaryRequest(
+                limit=SUMMARY_TOKENS, checked=settings.fixed, prompt=prompts.SUMMARY
+            ),
             shown=summary_input,
         )
 

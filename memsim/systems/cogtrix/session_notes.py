@@ -12,6 +12,7 @@ from memsim.memory.codec import JSON
 from memsim.memory.compaction.summary import Summary
 from memsim.message import Message, Text, composed
 from memsim.models import Model, Request
+from memsim.systems.cogtrix.prompts import DISTILLATION
 from memsim.systems.cogtrix.settings import FACTS_DAYS
 
 
@@ -149,7 +150,8 @@ def distil_facts(summary: Summary, model: Model, now: datetime) -> list[Note]:
     """Extract facts from a dropped summary, valid for `FACTS_DAYS`; none where the model fails."""
     told = composed("user", summary.text, id="summary", derived_from=summary.sources, time=now)
     try:
-        reply = model.complete(Request(task="extract", messages=(told,), now=now))
+        request = Request(task="extract", messages=(told,), now=now, prompt=DISTILLATION)
+        reply = model.complete(request)
     except (ModelError, OSError):
         return []
     until = iso_stamp(now + timedelta(days=FACTS_DAYS))

@@ -81,6 +81,8 @@ What 0.3.0 does otherwise (`version=0.3.0`):
 * what is put before a message is anybody's, access control or not -> test_real_recall_asks_nobody
 * beyond 50 messages, all but the last 20 become a summary of at most 2,000 characters
   -> test_real_chats_are_summed_up
+* a live model is asked for that in memsim's words
+  -> test_real_chats_are_summed_up_in_words_of_their_own
 * without compaction, or a summary, the oldest make room -> test_chats_are_trimmed_otherwise
 * vectors are kept by the digests of texts, of queries too -> test_vectors_are_kept
 * 10,000 vectors are kept -> test_vectors_used_longest_ago_make_room

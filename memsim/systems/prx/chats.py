@@ -26,6 +26,7 @@ from memsim.memory.history.window import Window
 from memsim.memory.scope import ScopedPart
 from memsim.message import Message, TokenCounter
 from memsim.models import Model
+from memsim.systems.prx.prompts import COMPACTION
 
 HISTORY = 50
 """Messages of a sender's chat that are kept."""
@@ -45,9 +46,8 @@ def chat_compaction(limit: int) -> Chain:
         steps=(
             Condense(
                 shown=SummaryInput(total=TRANSCRIPT),
-                asking=SummaryRequest(
-                    limit=SUMMARY // 4, checked=False
-                ),  # it is cut, whatever it is
+                # It is cut, whatever it is.
+                asking=SummaryRequest(limit=SUMMARY // 4, checked=False, prompt=COMPACTION),
                 form=FORM,
                 voice="assistant",
                 longest=SUMMARY,
