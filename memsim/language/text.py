@@ -161,18 +161,21 @@ def _cut(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
-# Heads of remembered lines: `- [2023-05-08] Caroline: text`, each part optional.
+# Heads of remembered lines: `- [2023-05-08] Caroline: text`, each part optional. What an assistant
+# or a tool said names its role: `[2023-05-08] assistant to Caroline: text`.
 
 
 ROLES: Final = frozenset({"user", "assistant", "system", "tool", "memory", "human", "ai", "agent"})
 """Speakers that are no persons."""
 
 _CAPITAL: Final = "A-Z" + "".join(chr(c) for c in range(0xC0, 0x557) if chr(c).isupper())
+_NAME: Final = r"[^\W\d_][\w'.\-]{0,30}"
 _HEAD: Final = re.compile(
     r"\s{0,40}(?:[-*\u2022>]\s{1,4}|#{1,6}\s|\d{1,3}[.)]\s)?"
     r"(?:[\[(]?(?P<date>[12]\d{3}-[01]\d-[0-3]\d)"
     r"(?:[T ,]{1,2}\d\d:\d\d(?::\d\d)?(?:\s?UTC|Z)?)?[\])]?[:,]?\s{0,4})?"
-    rf"(?:(?P<who>[^\W\d_][\w'.\-]{{0,30}}(?:\s[{_CAPITAL}][\w'.\-]{{0,30}}){{0,2}}):(?:\s{{1,4}}|$))?"
+    r"(?:(?:(?P<role>assistant|tool)\s(?:to|for)\s[^:\n]{1,120}?"
+    rf"|(?P<who>{_NAME}(?:\s[{_CAPITAL}][\w'.\-]{{0,30}}){{0,2}})):(?:\s{{1,4}}|$))?"
 )
 
 
@@ -180,7 +183,7 @@ class LineHead(NamedTuple):
     """The beginning of a line: a date and a speaker, and where they end.
 
     Attributes:
-        who: the name before a colon, as written, or empty.
+        who: the name or the role before a colon, as written, or empty.
         day: the date, or None.
         after_day: where the text begins if the name is part of it.
         after_who: where the text begins if the name is the speaker's.
@@ -195,10 +198,13 @@ class LineHead(NamedTuple):
 def read_head(line: str) -> LineHead:
     """Parse the beginning of a line."""
     head = _HEAD.match(line)
-    if head is None or not (head["date"] or head["who"]):
+    if head is None or not head[0].strip():
         return LineHead("", None, 0, 0)
-    who, day = head["who"] or "", _day(head["date"])
-    start = head.start("who") if who else head.end()
+    name = "role" if head["role"] else "who"
+    who, day = head[name] or "", _day(head["date"])
+    if not (head["date"] or who):
+        return LineHead("", None, 0, 0)
+    start = head.start(name) if who else head.end()
     return LineHead(who, day, start if head["date"] else 0, head.end())
 
 
@@ -215,6 +221,25 @@ def split_head(line: str) -> tuple[str, str, date | None]:
     if head.who and is_label(head.who):
         return line[head.after_day :], "", head.day
     return line[head.after_who :], head.who, head.day
+
+
+def speaker_label(role: str, principal: str) -> str:
+    """The speaker of a message as a remembered line names it, with the role of who is no user.
+
+    A user's label is their name. An assistant's and a tool's also say whom they answered:
+    `assistant to ana`, `tool for ana`. Without a name, which is the principal `user`, the role
+    stands alone.
+    """
+    if role == "system":
+        return role
+    if role in _ADDRESSED:
+        return role if principal == "user" else f"{role} {_ADDRESSED[role]} {principal}"
+    first, *more = fold(principal).split(None, 1) or [""]
+    # A user's name may not look like the label of an assistant or a tool.
+    return f"user {principal}" if first in ROLES and (more or first != "user") else principal
+
+
+_ADDRESSED: Final = {"assistant": "to", "tool": "for"}
 
 
 def is_label(who: str) -> bool:

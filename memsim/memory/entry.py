@@ -26,7 +26,8 @@ def read_message(entry: Entry) -> Message:
     """The message that an entry holds, its blocks as one text; any entry, as if its owner said it.
 
     Large results and calls of tools come back as the words that a reader would see. What is kept in
-    long-term memory was said by nobody: it comes as what its owner noted, under which key.
+    long-term memory was said by nobody: it comes as what its owner noted, under which key. What a
+    conversation came to is a summary for its owner.
     """
     held = dict(entry.attributes)
     role, turn = held.get(ROLE, "user"), held.get(TURN, "0")
@@ -34,7 +35,7 @@ def read_message(entry: Entry) -> Message:
         "assistant" if role == "assistant" else "tool" if role == "tool" else "user",
         entry.text.removeprefix(f"{entry.owner}: ") if ROLE in held else entry.text,
         id=entry.sources[0] if ROLE in held else entry.id,
-        principal=_noted(entry) if entry.layer == "long_term" else entry.owner,
+        principal=entry.owner if ROLE in held else _noted(entry),
         session=entry.session,
         turn=int(turn),
         time=entry.created,
@@ -43,6 +44,10 @@ def read_message(entry: Entry) -> Message:
 
 
 def _noted(entry: Entry) -> str:
+    if entry.layer == "episodic":
+        return f"summary for {entry.owner}"
+    if entry.layer != "long_term":
+        return entry.owner
     key = f", {' '.join(entry.key.split())}" if FOUND_BY_KEY in entry.attributes else ""
     return f"{entry.owner} noted{key}"
 

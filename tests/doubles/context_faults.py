@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memsim.context import Section, fenced
+from memsim.language.text import speaker_label
 from memsim.message import Message, composed
 from memsim.models import Reply
 from memsim.strategy import Query
@@ -274,12 +275,55 @@ class HalfWindow(Diary):
         return shown if self.size(shown, query) <= left else super().window(query, left)
 
 
+class EveryoneIsTheUser(Diary):
+    """Recalls replies and results under the name of whom they answer."""
+
+    def extras(self, query: Query) -> list[Section]:
+        shown = self.window(query, query.budget)
+        old = [m for m in self.recent if m not in shown and len(m.text) > 20]
+        lines = "\n".join(f"[{m.time:%Y-%m-%d}] {self.label(m, query)}: {m.text}" for m in old[-6:])
+        ids = tuple(m.id for m in old[-6:])
+        recalled = composed("user", f"Earlier messages:\n{lines}", id="recalled", quotes=ids)
+        return [self.section("recalled", [recalled])] if old else []
+
+    def label(self, message: Message, query: Query) -> str:
+        """Whose line it is said to be."""
+        return message.principal
+
+
+class TheAskerSaidIt(EveryoneIsTheUser):
+    """Recalls what users said under the name of who asks."""
+
+    def label(self, message: Message, query: Query) -> str:
+        name = query.principal if message.role == "user" else message.principal
+        return speaker_label(message.role, name)
+
+
+class ResultsAreReplies(EveryoneIsTheUser):
+    """Recalls what tools said as the assistant's words."""
+
+    def label(self, message: Message, query: Query) -> str:
+        role = "assistant" if message.role == "tool" else message.role
+        return speaker_label(role, message.principal)
+
+
+class TurnsHaveOneSpeaker(EveryoneIsTheUser):
+    """Labels each turn by its first speaker."""
+
+    def label(self, message: Message, query: Query) -> str:
+        first = next(m for m in self.recent if m.turn == message.turn)
+        return speaker_label(first.role, first.principal)
+
+
 CONTEXT_FAULTS: dict[str, Sequence[type[Diary]]] = {
     "within_budget": (
         *(AsciiCount, OwnCount, WordCount),
         *(LastAlways, SmallNotice, EnvironmentBudget),
     ),
     "degenerates": (TenthShare,),
+    "speakers_are_kept": (
+        *(EveryoneIsTheUser, TheAskerSaidIt, ResultsAreReplies, TurnsHaveOneSpeaker),
+    ),
     "system_preservation": (QuietRules, StrippedRule, FirstRuleGone, SessionRules),
     "bad_summaries_are_refused": (BlankSummary, BlankBlock, CutSummary, LaterRefusal),
     "retained_tail": (ShortTail, ToolTail, SessionTail),

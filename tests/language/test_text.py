@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from memsim.language.text import (
     content,
     fold,
     sentences,
+    speaker_label,
     split_head,
     stem,
     whole,
@@ -156,3 +159,34 @@ def test_folding_is_settled(text: str) -> None:
 def test_a_speaker_may_have_a_name_in_any_script(line: str, who: str) -> None:
     """Its second word begins with a capital letter of that script."""
     assert who == split_head(line)[1]
+
+
+@pytest.mark.parametrize(
+    ("role", "principal", "label", "who"),
+    [
+        ("user", "ana", "ana", "ana"),
+        ("user", "Mary Ann", "Mary Ann", "Mary Ann"),
+        ("user", "user", "user", "user"),
+        ("assistant", "ana", "assistant to ana", "assistant"),
+        ("assistant", "maria del mar", "assistant to maria del mar", "assistant"),
+        ("assistant", "user", "assistant", "assistant"),
+        ("tool", "ana", "tool for ana", "tool"),
+        ("tool", "user", "tool", "tool"),
+        ("system", "ana", "system", "system"),
+    ],
+)
+def test_a_label_names_role_and_principal(
+    role: str, principal: str, label: str, who: str
+) -> None:
+    """And the head of a line is read back as the role of who is no user."""
+    assert label == speaker_label(role, principal)
+    line = f"[2026-01-05] {label}: I booked the inn."
+    assert ("I booked the inn.", who, date(2026, 1, 5)) == split_head(line)
+
+
+def test_no_name_is_read_as_a_role() -> None:
+    """Labels of different speakers differ, whatever users call themselves."""
+    names = ["ana", "user", "assistant", "assistant to ana", "tool for ana", "tool", "user tool"]
+    pairs = [(role, name) for role in ("user", "assistant", "tool") for name in names]
+
+    assert len(pairs) == len({speaker_label(*pair) for pair in pairs})

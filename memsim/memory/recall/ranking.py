@@ -19,6 +19,7 @@ from memsim.language.dates import DATE_HINT, mentions, resolve
 from memsim.language.text import ROLES, index_terms, plain_terms
 from memsim.memory.index import Hit
 from memsim.memory.options import RecallPolicy
+from memsim.memory.recall.speakers import asked_speaker
 from memsim.memory.recall.timeline import MessageFacts, asks_the_same
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class QuestionCues:
 
     def __init__(self, question: str, now: datetime | None = None) -> None:
         self._words = frozenset(_bare(word) for word in plain_terms(question))
+        self._speaker = asked_speaker(question)
         today = now.date() if now else None
         named = mentions(question) if DATE_HINT.search(question) else ()
         found = (resolve(mention, today) for mention in named)
@@ -62,12 +64,27 @@ class QuestionCues:
         name = _name(principal)
         return bool(name) and name <= self._words
 
+    def asks_for(self, said: MessageFacts) -> bool:
+        """Whether the question names who it was said by or to, or wants the words of their role.
+
+        Whoever asks what somebody said wants none of what that person was answered.
+        """
+        if self._speaker in _SPEAKERS:
+            return said.role == self._speaker
+        named = self.names(said.principal)
+        if named and self._speaker and _bare(self._speaker) in _name(said.principal):
+            return said.role == "user"
+        return named
+
     def dates(self, time: datetime | None) -> bool:
         """Whether the question names a day, or a longer time, that something was said in."""
         if time is None or not self._periods:
             return False
         day = time.date()
         return any(period.first <= day <= period.last for period in self._periods)
+
+
+_SPEAKERS = frozenset({"user", "assistant"})
 
 
 @lru_cache(maxsize=1 << 12)
@@ -364,12 +381,13 @@ def _weighing(
     """What relevance is multiplied with, by what is known of a message."""
     named, dated, halving = policy.named, policy.dated, policy.halving
     half_life = policy.half_life
-    spoken: dict[str, float] = {}
+    spoken: dict[tuple[str, str], float] = {}
 
     def weigh(found: MessageFacts) -> float:
-        weight = spoken.get(found.principal)
+        who = found.principal, found.role
+        weight = spoken.get(who)
         if weight is None:
-            weight = spoken[found.principal] = named if cues.names(found.principal) else 1.0
+            weight = spoken[who] = named if cues.asks_for(found) else 1.0
         if halving:
             weight /= 1 + found.tokens / halving
         if cues.dated and cues.dates(found.time):

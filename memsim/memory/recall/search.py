@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 
 from memsim.context import Section, escaped
+from memsim.language.text import speaker_label
 from memsim.memory.entry import Entry, Shelf, passage_of, read_message
 from memsim.memory.index import Hit
 from memsim.memory.index.split import snippet
@@ -197,7 +198,8 @@ class Recollection:
 
 
 def _head(message: Message) -> str:
-    return f"[{message.time.date().isoformat()}] {message.principal}: "
+    speaker = speaker_label(message.role, message.principal)
+    return f"[{message.time.date().isoformat()}] {speaker}: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from memsim.language.text import index_terms
+from memsim.memory.entry import ROLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,7 +32,7 @@ class MessageFacts:
     """What recall has to know of a message beside its scores.
 
     A larger `order` is later, and settles ties for the earlier. `successor` is the id of what took
-    its place; None while it is in force. `asked` are its terms where it asks for something, which
+    its place; None while it is in force. `role` is empty where nobody said it. `asked` are its terms where it asks for something, which
     make it no answer to the same question.
     """
 
@@ -39,6 +40,7 @@ class MessageFacts:
     tokens: int
     time: datetime | None = None
     principal: str = ""
+    role: str = ""
     successor: str | None = None
     asked: frozenset[str] = frozenset()
 
@@ -239,6 +241,7 @@ class Timeline:
             tokens=tokens,
             time=entry.created,
             principal=entry.owner,
+            role=dict(entry.attributes).get(ROLE, ""),
             asked=question_terms(text),
         )
         words = repeat_digest(entry.owner, entry.created, text)

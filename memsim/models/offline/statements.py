@@ -2,7 +2,7 @@
 
 A composed message may hold many remembered lines. The reader understands the line forms that
 strategies write, each part optional: `- [2023-05-08] Caroline: text`, with a time after the date,
-and round brackets for square ones.
+and round brackets for square ones. `assistant to Caroline` and `tool for Caroline` are roles.
 """
 
 from __future__ import annotations
@@ -231,9 +231,9 @@ def _people(messages: Iterable[Message], asker: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 10)
 def speaker(role: str, principal: str) -> str:
-    """The speaker of a message as a stem: its principal if that is a name, else its role."""
+    """The speaker of a message as a stem: a user's name, if they have one, else the role."""
     name = fold(principal)
-    return stem(name if name and name not in ROLES and role not in {"system", "tool"} else role)
+    return stem(name if role == "user" and name and name not in ROLES else role)
 
 
 @lru_cache(maxsize=1 << 13)

@@ -70,7 +70,7 @@ def test_what_is_quoted_in_part_is_derived() -> None:
     )
 
     (message,) = section.messages
-    assert "[2026-01-05] ops: needle\n[2026-01-05] ops: whole" in message.text
+    assert "[2026-01-05] tool for ops: needle\n[2026-01-05] ops: whole" in message.text
     assert (("m2",), ("m1",)) == (message.quotes, message.derived_from)
     assert section.tokens == COUNTER.message(message)
 

@@ -166,6 +166,32 @@ def test_of_equals_the_earlier_lends() -> None:
     assert ["z", "a", "of z", "last"] == ids(found)
 
 
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("What did you recommend for Oslo?", "reply to ana"),
+        ("What was your first suggestion?", "reply to ana"),
+        ("What did I tell you about Oslo?", "ana"),
+        ("What have I promised?", "ana"),
+        ("What did Ben propose?", "ben"),
+        ("Did I propose Oslo, or did you?", "reply to ana"),
+        ("What is in Oslo?", "reply to ana"),
+    ],
+)
+def test_what_a_speaker_is_asked_for_comes_first(question: str, first: str) -> None:
+    """`You` is the assistant, `I` is a user, and what somebody was answered is not their word."""
+    known = {
+        "reply to ana": MessageFacts(order=0, tokens=10, principal="ana", role="assistant"),
+        "ana": MessageFacts(order=1, tokens=10, principal="ana", role="user"),
+        "reply to ben": MessageFacts(order=2, tokens=10, principal="ben", role="assistant"),
+        "ben": MessageFacts(order=3, tokens=10, principal="ben", role="user"),
+    }
+
+    found = recall(question, lexical=[Hit(name, 1.0) for name in known], about=known.get)
+
+    assert first == ids(found)[0]
+
+
 def test_who_is_named_comes_first() -> None:
     """By all words of the name, with or without an s; a role is no name."""
     known = {

@@ -69,6 +69,23 @@ def test_messages_are_quoted_in_the_order_in_which_they_were_said() -> None:
     assert section.messages[0].composed
 
 
+def test_each_line_names_who_said_it() -> None:
+    """What an assistant or a tool said is no word of the user whom they answered."""
+    lines = [
+        said("user", "Is the inn free?", id="m1", principal="ana"),
+        said("assistant", "I booked it for you.", id="m2", principal="ana"),
+        said("tool", "booked: 2 nights", id="m3", principal="ana"),
+    ]
+
+    (quoted,) = recalled(lines, 200).messages
+
+    assert quoted.text.splitlines()[1:] == [
+        "[2026-01-05] ana: Is the inn free?",
+        "[2026-01-05] assistant to ana: I booked it for you.",
+        "[2026-01-05] tool for ana: booked: 2 nights",
+    ]
+
+
 def test_the_best_come_first_where_there_is_little_room() -> None:
     """What is ranked last is left out first."""
     best = [
