@@ -174,7 +174,7 @@ _HEAD: Final = re.compile(
     r"\s{0,40}(?:[-*\u2022>]\s{1,4}|#{1,6}\s|\d{1,3}[.)]\s)?"
     r"(?:[\[(]?(?P<date>[12]\d{3}-[01]\d-[0-3]\d)"
     r"(?:[T ,]{1,2}\d\d:\d\d(?::\d\d)?(?:\s?UTC|Z)?)?[\])]?[:,]?\s{0,4})?"
-    r"(?:(?:(?P<role>assistant|tool)\s(?:to|for)\s[^:\n]{1,120}?"
+    r"(?:(?:(?P<role>assistant|tool|summary)\s(?:to|for)\s[^:\n]{1,120}?"
     rf"|(?P<who>{_NAME}(?:\s[{_CAPITAL}][\w'.\-]{{0,30}}){{0,2}})):(?:\s{{1,4}}|$))?"
 )
 
@@ -201,7 +201,9 @@ def read_head(line: str) -> LineHead:
     if head is None or not head[0].strip():
         return LineHead("", None, 0, 0)
     name = "role" if head["role"] else "who"
-    who, day = head[name] or "", _day(head["date"])
+    # A summary is no label here: it is what the memory says.
+    who = "memory" if head["role"] == "summary" else head[name] or ""
+    day = _day(head["date"])
     if not (head["date"] or who):
         return LineHead("", None, 0, 0)
     start = head.start(name) if who else head.end()

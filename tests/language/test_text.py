@@ -175,13 +175,18 @@ def test_a_speaker_may_have_a_name_in_any_script(line: str, who: str) -> None:
         ("system", "ana", "system", "system"),
     ],
 )
-def test_a_label_names_role_and_principal(
-    role: str, principal: str, label: str, who: str
-) -> None:
+def test_a_label_names_role_and_principal(role: str, principal: str, label: str, who: str) -> None:
     """And the head of a line is read back as the role of who is no user."""
     assert label == speaker_label(role, principal)
     line = f"[2026-01-05] {label}: I booked the inn."
     assert ("I booked the inn.", who, date(2026, 1, 5)) == split_head(line)
+
+
+def test_a_summary_is_no_word_of_its_owner() -> None:
+    """Its lines name their own speakers."""
+    line = "[2026-01-05] summary for ana: assistant: I booked the inn."
+
+    assert ("assistant: I booked the inn.", "memory", date(2026, 1, 5)) == split_head(line)
 
 
 def test_no_name_is_read_as_a_role() -> None:

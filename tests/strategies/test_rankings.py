@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memsim.language.text import speaker_label
 from memsim.message import Message, said
 from memsim.scenario.script import Turn
 from memsim.strategy import Forget, Strategy
@@ -84,7 +85,8 @@ def test_all_of_the_best_are_shown_where_there_is_room(ref: str) -> None:
     assert found is not None
     assert () == found.derived_from
     assert parameter(ref, "k", 10) == len(found.quotes)
-    expected = [f"[2026-01-05] ana: {said_by_id[i].text}" for i in found.quotes]
+    quoted = [said_by_id[i] for i in found.quotes]
+    expected = [f"[2026-01-05] {speaker_label(m.role, 'ana')}: {m.text}" for m in quoted]
     assert expected == found.text.splitlines()[1:]
 
 

@@ -13,20 +13,20 @@ from typing import Final
 from memsim.language.text import fold
 
 _SAYING: Final = (
-    "say tell suggest recommend propose advise promise offer mention ask answer reply write explain"
-    " claim warn state announce"
-).split()
+    "say|tell|suggest|recommend|propose|advise|promise|offer|mention|ask|answer|reply|write|explain"
+    "|claim|warn|state|announce"
+)
 _SAID: Final = (
-    "said told suggested recommended proposed advised promised offered mentioned asked answered"
-    " replied wrote explained claimed warned stated announced"
-).split()
-_WORDS: Final = "suggestion recommendation proposal advice promise offer reply answer words".split()
+    "said|told|suggested|recommended|proposed|advised|promised|offered|mentioned|asked|answered"
+    "|replied|wrote|explained|claimed|warned|stated|announced"
+)
+_WORDS: Final = "suggestion|recommendation|proposal|advice|promise|offer|reply|answer|words"
 _ADVERBS: Final = r"(?:(?:ever|also|once|first|originally|initially|already|just)\s)?"
 _SPEAKS: Final = re.compile(
     rf"\b(?:did|have|has|had)\s(?P<asked>the\sassistant|[^\W\d_]+)\s{_ADVERBS}"
-    rf"(?:{'|'.join((*_SAYING, *_SAID))})\b"
-    rf"|\b(?P<told>the\sassistant|i|you)\s{_ADVERBS}(?:{'|'.join(_SAID)})\b"
-    rf"|\b(?P<whose>your|my|assistant's)\s(?:\w+\s)?(?:{'|'.join(_WORDS)})s?\b"
+    rf"(?:{_SAYING}|{_SAID})\b"
+    rf"|\b(?P<told>the\sassistant|i|you)\s{_ADVERBS}(?:{_SAID})\b"
+    rf"|\b(?P<whose>your|my|assistant's)\s(?:\w+\s)?(?:{_WORDS})s?\b"
 )
 _BOTH: Final = re.compile(r"\bor\s(?:did\s|was\sit\s|is\sit\s)?(?:i|you|me|the\sassistant)\b")
 _ROLES: Final = {

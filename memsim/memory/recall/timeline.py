@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 class MessageFacts:
     """What recall has to know of a message beside its scores.
 
-    A larger `order` is later, and settles ties for the earlier. `successor` is the id of what took
-    its place; None while it is in force. `role` is empty where nobody said it. `asked` are its terms where it asks for something, which
-    make it no answer to the same question.
+    A larger `order` is later, and settles ties for the earlier. `role` is empty where nobody said
+    it. `successor` is the id of what took its place; None while it is in force. `asked` are its
+    terms where it asks for something, which make it no answer to the same question.
     """
 
     order: int

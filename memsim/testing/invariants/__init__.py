@@ -15,6 +15,7 @@ from memsim.testing.invariant_catalogue import (
     known,
 )
 from memsim.testing.invariants import (
+    attribution,
     budget,
     characters,
     compaction_steps,
@@ -31,7 +32,6 @@ from memsim.testing.invariants import (
     reproducibility,
     revocation,
     saved_states,
-    speakers,
     store_hygiene,
     structure,
     summary_coverage,
@@ -43,6 +43,7 @@ __all__ = [
     "Invariant",
     "NotApplicable",
     "Violation",
+    "attribution",
     "budget",
     "characters",
     "compaction_steps",
@@ -61,7 +62,6 @@ __all__ = [
     "reproducibility",
     "revocation",
     "saved_states",
-    "speakers",
     "store_hygiene",
     "structure",
     "summary_coverage",
