@@ -19,10 +19,12 @@ from pathlib import Path
 
 from memsim.memory.index import Hit
 from memsim.memory.index.bm25 import Bm25
+from memsim.memory.index.postings import MESSAGE_B
 from memsim.memory.index.vector_index import VectorIndex
 from memsim.memory.options import RecallPolicy
+from memsim.memory.recall.overview import WIDER, ConversationPlaces, asks_overview, matter
 from memsim.memory.recall.ranking import fit_to_room, recall
-from memsim.memory.recall.timeline import MessageFacts, Neighbours, question_terms
+from memsim.memory.recall.timeline import MessageFacts, Neighbours, is_standing, question_terms
 from memsim.message import Message, TokenCounter, load_tokenizer
 from memsim.models.registry import load_embedder
 from memsim.scenario.datasets import load_dataset
@@ -47,6 +49,7 @@ Rank = Callable[[str], Sequence[Hit]]
 class Indexed:
     """A conversation with what finds its messages."""
 
+    plain: Bm25
     words: Bm25
     meaning: VectorIndex
     talk: Neighbours
@@ -56,30 +59,38 @@ class Indexed:
 
     def bm25(self, question: str) -> list[Hit]:
         """Every message that holds a word of the question."""
-        return self.words.search(question, len(self.about))
+        return self.plain.search(question, len(self.about))
 
     def policy(self, question: str, policy: RecallPolicy = ALL) -> list[Hit]:
         """What the policy makes of both rankings."""
+        overview = policy.opening > 0 and asks_overview(question)
+        depth = policy.depth * (WIDER if overview else 1)
         return recall(
             question,
-            lexical=self.words.search(question, policy.depth),
-            nearest=self.meaning.search(question, policy.depth),
+            lexical=self.words.search(matter(question) if overview else question, depth),
+            nearest=self.meaning.search(question, depth),
             about=self.about.get,
             beside=self.talk.beside,
+            places=ConversationPlaces(self.talk.place, self._reply) if overview else None,
             policy=policy,
             now=self.end.time + timedelta(minutes=1),
         )
+
+    def _reply(self, source: str) -> str | None:
+        after = self.talk.answered_by(source)
+        return after if after and self.about[after].role == "assistant" else None
 
 
 def indexed(scenario: Scenario, counter: TokenCounter) -> Indexed:
     """Index a conversation, as strategies do: `principal: text`."""
     events = [e for e in scenario.events(0) if isinstance(e, Turn)]
     messages = [m for turn in events for m in (*turn.heard, *turn.reply)]
-    words, talk, about = Bm25(), Neighbours(), {}
+    plain, words, talk, about = Bm25(), Bm25(b=MESSAGE_B), Neighbours(), {}
     meaning = VectorIndex(lambda: load_embedder("wordllama"))
     for order, message in enumerate(messages):
         text = f"{message.principal}: {message.text}"
         tokens = counter.text(f"[{message.time.date()}] {text}\n")
+        plain.add(message.id, text)
         words.add(message.id, text)
         meaning.add(message.id, text)
         talk.add(
@@ -94,10 +105,12 @@ def indexed(scenario: Scenario, counter: TokenCounter) -> Indexed:
             tokens=tokens,
             time=message.time,
             principal=message.principal,
+            role=message.role,
             asked=question_terms(message.text),
+            standing=message.role == "user" and is_standing(message.text),
         )
     probes = tuple(p for p in scenario.probes if p.evidence and not p.excluded)
-    return Indexed(words, meaning, talk, about, probes, messages[-1])
+    return Indexed(plain, words, meaning, talk, about, probes, messages[-1])
 
 
 def curve(found: Indexed, rank: Rank) -> list[list[float]]:

@@ -36,6 +36,9 @@ class LayeredParams:
         halving: tokens at which a message has to be twice as relevant as a short one; 0 for none.
         named: what relevance is multiplied with where the question names who said it.
         dated: what it is multiplied with where the question names the day.
+        standing: what it is multiplied with for standing instructions and stated preferences.
+        opening: how much more the beginning of a conversation counts where the question asks for an
+            overview; 0 ranks such a question as any other.
         half_life: days after which relevance is halved; none when age does not matter.
         superseded: whether what was superseded is dropped, ranks below its successor, or is kept.
         share: share of the room for what is recalled that is used at most.
@@ -80,9 +83,11 @@ class LayeredParams:
     least_bm25: float | None = None
     neighbours: float = 0.5
     lenders: int = 24
-    halving: int = 150
+    halving: int = 300
     named: float = 1.3
     dated: float = 2.0
+    standing: float = 1.3
+    opening: float = 2.0
     half_life: float | None = None
     superseded: Literal["drop", "below", "keep"] = "drop"
     share: float = 1.0

@@ -44,6 +44,10 @@ class RecallPolicy:
             length does not matter.
         named: what relevance is multiplied with where the question names who said it, at least 1.
         dated: what it is multiplied with where the question names the day, at least 1.
+        standing: what it is multiplied with for an instruction that holds from now on, or a stated
+            preference, at least 1.
+        opening: how much more the first message of a conversation counts where the question asks
+            for an overview; 0 ranks such a question as any other.
         half_life: age at which relevance is halved; None when age does not matter.
         superseded: whether what was superseded is dropped, ranks right below what took its place,
             or keeps its own rank. Either way the successor inherits its relevance, but for `keep`.
@@ -67,9 +71,11 @@ class RecallPolicy:
     least_bm25: float | None = None
     neighbours: float = 0.5
     lenders: int = 24
-    halving: int = 150
+    halving: int = 300
     named: float = 1.3
     dated: float = 2.0
+    standing: float = 1.3
+    opening: float = 2.0
     half_life: timedelta | None = None
     superseded: Superseded = "drop"
     floor: float = 0.45
@@ -81,9 +87,9 @@ class RecallPolicy:
         _one_of("superseded", self.superseded, get_args(Superseded))
         for name in ("vector", "neighbours", "floor", "share"):
             _within(name, getattr(self, name), 0, 1)
-        for name in ("named", "dated", "depth"):
+        for name in ("named", "dated", "standing", "depth"):
             _within(name, getattr(self, name), 1, math.inf)
-        for name in ("lenders", "halving"):
+        for name in ("lenders", "halving", "opening"):
             _within(name, getattr(self, name), 0, math.inf)
         if self.share == 0:
             raise ValueError("share is 0: above 0, up to 1")
@@ -119,6 +125,8 @@ PRX_RECALL = RecallPolicy(
     halving=0,
     named=1.0,
     dated=1.0,
+    standing=1.0,
+    opening=0.0,
     superseded="keep",
     floor=0.0,
 )

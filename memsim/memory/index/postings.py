@@ -27,6 +27,10 @@ K1, B = 1.5, 0.75
 """The constants of BM25: how soon repeating a word stops to count, and how much long texts are held
 back."""
 
+MESSAGE_B = 0.3
+"""How much stores hold long entries back: most messages are short, and a length within a few words
+of the mean tells little. Recall weighs those that are long in tokens by itself."""
+
 DIGITS = 10
 """Digits after the point that a score over several shelves keeps."""
 
@@ -418,7 +422,7 @@ def best_by_words(
     count, total = sum(s.entries for s in shelves), sum(s.terms for s in shelves)
     if k <= 0 or not count:
         return ScoredNumbers(_NONE, np.empty(0))
-    norm = (K1 * (1 - B), K1 * B * count / (total or 1))
+    norm = (K1 * (1 - MESSAGE_B), K1 * MESSAGE_B * count / (total or 1))
     weighed: list[tuple[int, str, float, list[Postings]]] = []
     for term, times in Counter(index_terms(text)).items():
         lists = [p for s in shelves if (p := s.postings(term)) is not None and p.documents]

@@ -3,15 +3,16 @@
 Rankings come from a store or from rankers in the process, over what the reader may see; all here
 are pure functions of these, so that nothing else can have a say. A message scores::
 
-    (relevance + lent) / (1 + tokens / halving) * named * dated * 0.5 ** (age / half_life)
+    (found + lent) / (1 + tokens / halving) * named * dated * standing * 0.5 ** (age / half_life)
 
-where relevance is what the rankings say of it together, and what is lent comes from the messages
-that stand around it. Where a policy sets bounds, what is below them stays out, whatever it is lent.
+where `found` is what the rankings say of it together, and `lent` comes from the messages that stand
+around it. Where a policy sets bounds, what is below them stays out, whatever it is lent.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
@@ -19,6 +20,14 @@ from memsim.language.dates import DATE_HINT, mentions, resolve
 from memsim.language.text import ROLES, index_terms, plain_terms
 from memsim.memory.index import Hit
 from memsim.memory.options import RecallPolicy
+from memsim.memory.recall.overview import (
+    REPLIED,
+    WIDER,
+    ConversationPlaces,
+    asks_summary,
+    spread,
+    with_replies,
+)
 from memsim.memory.recall.speakers import asked_speaker
 from memsim.memory.recall.timeline import MessageFacts, asks_the_same
 
@@ -213,17 +222,22 @@ def recall(
     nearest: Sequence[Hit] = (),
     about: Callable[[str], MessageFacts | None],
     beside: Beside | None = None,
+    places: ConversationPlaces | None = None,
     policy: RecallPolicy = USUAL,
     now: datetime | None = None,
 ) -> list[Hit]:
     """All that was found, the most worth quoting first, ties to the earlier.
 
     Both rankings are best first. `about` gives None for a message that may not be seen, or is gone;
-    `beside` gives None where nothing stands around it. Ages, and days such as `yesterday`, need
-    `now`. Raises `ValueError` if ages matter, and nobody says when it is.
+    `beside` gives None where nothing stands around it. `places` is given where the question asks
+    for an overview. Ages, and days such as `yesterday`, need `now`. Raises `ValueError` if ages
+    matter, and nobody says when it is.
     """
     if policy.half_life is not None and now is None:
         raise ValueError("half_life needs to know when it is")
+    if places is not None:
+        # Neither the length of a message nor what stands around it tells that it opens a matter.
+        policy = replace(policy, depth=WIDER * policy.depth, neighbours=0.0, halving=0)
     known: dict[str, MessageFacts] = {}
     raw = (_above(lexical, policy.least_bm25), _above(nearest, policy.least_cosine))
     found = [_permitted(hits, about, known) for hits in raw]
@@ -239,10 +253,17 @@ def recall(
         near = not _is_bounded(policy)
         scores = {i: s for i, s in lending.items() if i in scores or (near and i not in echoes)}
         scores = {i: s for i, s in scores.items() if i in known or _look(i, about, known)}
+    pairs = places is not None and asks_summary(question)
+    if places is not None and pairs:
+        scores = with_replies(scores, places)
     weigh = _weighing(QuestionCues(question, now), policy, now)
     weighed = {source: score * weigh(known[source]) for source, score in scores.items()}
     if policy.superseded != "keep" and any(known[i].successor is not None for i in weighed):
         weighed = _in_force(weighed, about, known, drop=policy.superseded == "drop")
+    if places is not None:
+        replied = 1.0 if asked_speaker(question) == "assistant" else REPLIED
+        opening = policy.opening
+        return spread(weighed, known, places, opening=opening, replied=replied, pairs=pairs)
     ranked = sorted([(-score, known[source].order, source) for source, score in weighed.items()])
     return [Hit(source, -score) for score, _, source in ranked]
 
@@ -380,7 +401,7 @@ def _weighing(
 ) -> Callable[[MessageFacts], float]:
     """What relevance is multiplied with, by what is known of a message."""
     named, dated, halving = policy.named, policy.dated, policy.halving
-    half_life = policy.half_life
+    half_life, standing = policy.half_life, policy.standing
     spoken: dict[tuple[str, str], float] = {}
 
     def weigh(found: MessageFacts) -> float:
@@ -390,6 +411,8 @@ def _weighing(
             weight = spoken[who] = named if cues.asks_for(found) else 1.0
         if halving:
             weight /= 1 + found.tokens / halving
+        if found.standing:
+            weight *= standing
         if cues.dated and cues.dates(found.time):
             weight *= dated
         if half_life and now and found.time:

@@ -14,6 +14,7 @@ from memsim.memory.index import Hit
 from memsim.memory.index.split import snippet
 from memsim.memory.options import MemoryOptions
 from memsim.memory.permissions import Permissions, Where
+from memsim.memory.recall.overview import WIDER, ConversationPlaces, asks_overview, matter
 from memsim.memory.recall.ranking import fit_to_room, recall
 from memsim.memory.recall.timeline import MessageFacts, Timeline, repeat_digest
 from memsim.memory.vault import SearchHit, Vault
@@ -282,9 +283,10 @@ class Recaller:
 
     def search(self, text: str, where: Where, now: datetime) -> list[Hit]:
         """Rank the entries for a text, best first."""
-        depth = self._policy.depth
         may_follow = self._followed(where)
-        lexical = self._vault.lexical(text, where, depth)
+        overview = self._policy.opening > 0 and asks_overview(text)
+        depth = self._policy.depth * (WIDER if overview else 1)
+        lexical = self._vault.lexical(matter(text) if overview else text, where, depth)
         nearest = self._vault.nearest(text, where, depth) if self._vectors else []
         return recall(
             text,
@@ -292,8 +294,16 @@ class Recaller:
             nearest=nearest,
             about=self._known({hit.id for hit in (*lexical, *nearest)}, where, may_follow),
             beside=lambda entry: self._timeline.beside(entry) if may_follow(entry) else (),
+            places=self._places(may_follow) if overview else None,
             policy=self._policy,
             now=now,
+        )
+
+    def _places(self, may_follow: Callable[[str], bool]) -> ConversationPlaces:
+        place, reply = self._timeline.place, self._timeline.reply
+        return ConversationPlaces(
+            place=lambda entry: place(entry) if may_follow(entry) else None,
+            reply=lambda entry: reply(entry) if may_follow(entry) else None,
         )
 
     def _shown(

@@ -33,7 +33,8 @@ class MessageFacts:
 
     A larger `order` is later, and settles ties for the earlier. `role` is empty where nobody said
     it. `successor` is the id of what took its place; None while it is in force. `asked` are its
-    terms where it asks for something, which make it no answer to the same question.
+    terms where it asks for something, which make it no answer to the same question. `standing` is
+    true of an instruction that holds from now on, and of a stated preference.
     """
 
     order: int
@@ -43,6 +44,7 @@ class MessageFacts:
     role: str = ""
     successor: str | None = None
     asked: frozenset[str] = frozenset()
+    standing: bool = False
 
 
 # What tells that somebody said the same on the same day before, without the words themselves.
@@ -84,6 +86,27 @@ def question_terms(text: str) -> frozenset[str]:
     if said.endswith(_MARKS) or _ASKS.match(said):
         return frozenset(index_terms(said))
     return frozenset()
+
+
+_INSTRUCTS = re.compile(
+    r"^\W{0,3}(?:(?:please|and|also|ok(?:ay)?|hey|hi)[,! ]{1,3}){0,3}"
+    r"(?:always|never|from now on|going forward|in future|whenever|each time|every time)\b"
+    r"|\b(?:always|never|make sure to|remember to)\b[^.?!]{0,120}"
+    r"\bwhen(?:ever)? i (?:ask|mention|talk)"
+    r"|\bfrom now on\b",
+    re.IGNORECASE,
+)
+_PREFERS = re.compile(
+    r"\bi(?:'d| would)?(?: really| much)? (?:prefer|rather)\b|\bmy preference\b"
+    r"|\bi(?:'d| would) (?:like|love) to keep\b|\bi (?:don't|do not) (?:like|want)\b"
+    r"|\bi (?:like|want) (?:my|it|things|to keep)\b",
+    re.IGNORECASE,
+)
+
+
+def is_standing(text: str) -> bool:
+    """Whether a text instructs for more than once, or states what somebody prefers."""
+    return bool(_INSTRUCTS.search(text) or _PREFERS.search(text))
 
 
 def asks_the_same(before: frozenset[str], terms: Collection[str]) -> bool:
@@ -175,6 +198,19 @@ class Neighbours:
             found = self._known[source] = self._lend(*self._at[source])
         return found or ()
 
+    def place(self, source: str) -> tuple[str, int] | None:
+        """A message's session, and how many messages come before it there; None if unknown."""
+        return self._at.get(source)
+
+    def answered_by(self, source: str) -> str | None:
+        """What was said right after a message in the same exchange; None where nothing was."""
+        if source not in self._at:
+            return None
+        session, place = self._at[source]
+        lines = self._lines[session]
+        after = lines[place + 1] if place + 1 < len(lines) else None
+        return after.source if after is not None and after.turn == lines[place].turn else None
+
     def _lend(self, session: str, place: int) -> NeighbourShares:
         lines = self._lines[session]
         lender = lines[place]
@@ -236,13 +272,15 @@ class Timeline:
         if name in self._said:
             return
         text = entry.text.removeprefix(f"{entry.owner}: ")
+        role = dict(entry.attributes).get(ROLE, "")
         about = MessageFacts(
             order=self._count,
             tokens=tokens,
             time=entry.created,
             principal=entry.owner,
-            role=dict(entry.attributes).get(ROLE, ""),
+            role=role,
             asked=question_terms(text),
+            standing=role == "user" and is_standing(text),
         )
         words = repeat_digest(entry.owner, entry.created, text)
         self._said[name] = _Said(source, session, about, words)
@@ -338,6 +376,17 @@ class Timeline:
     def beside(self, entry: str) -> NeighbourShares:
         """The messages around one, each with the share of its relevance that it is lent."""
         return self._talk.beside(entry)
+
+    def place(self, entry: str) -> tuple[str, int] | None:
+        """A message's conversation, and how many come before it there; None where it holds none."""
+        return self._talk.place(entry)
+
+    def reply(self, entry: str) -> str | None:
+        """The entry of the assistant's reply right after a user's message; None without one."""
+        after = self._talk.answered_by(entry)
+        if after is None or self._said[entry].about.role == "assistant":
+            return None
+        return after if self._said[after].about.role == "assistant" else None
 
     def of(self, session: str) -> list[str]:
         """Ids of the entries of a conversation, of messages and of what was made of them."""

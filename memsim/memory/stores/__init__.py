@@ -115,10 +115,10 @@ class Store(Protocol):
     def lexical(self, text: str, where: Where, k: int) -> list[Hit]:
         """The best `k` admitted entries that hold a word of a text, best first.
 
-        Okapi BM25 over `memsim.language.text.index_terms` of `Entry.words`, with the constants of
-        `memsim.memory.index.postings` and statistics of the admitted entries alone; scores agree
-        with `memsim.memory.index.bm25` to nine digits. Of two that tie, the one that `find` lists
-        first comes first.
+        Okapi BM25 over `memsim.language.text.index_terms` of `Entry.words`, with `K1` and
+        `MESSAGE_B` of `memsim.memory.index.postings` and statistics of the admitted entries alone;
+        scores agree with `memsim.memory.index.bm25` to nine digits. Of two that tie, the one
+        that `find` lists first comes first.
         """
         ...
 

@@ -9,7 +9,8 @@ from collections.abc import Collection, Sequence
 from memsim.language.text import index_terms
 from memsim.memory.entry import Entry, in_order
 from memsim.memory.index import Hit
-from memsim.memory.index.postings import K1, B
+from memsim.memory.index.postings import K1
+from memsim.memory.index.postings import MESSAGE_B as B
 from memsim.memory.permissions import Where
 
 Vector = tuple[float, ...]

@@ -23,7 +23,7 @@ from memsim.language.text import index_terms
 from memsim.memory.entry import decode
 from memsim.memory.index import Hit
 from memsim.memory.index.nearest_vectors import check_query, products
-from memsim.memory.index.postings import DIGITS, K1, B
+from memsim.memory.index.postings import DIGITS, K1, MESSAGE_B
 from memsim.memory.stores import PAGE, embedder_of, write_items
 from memsim.memory.stores.postgres.connection import PackedVector, PostgresConnection, unpacked
 from memsim.memory.stores.postgres.rows import PostgresTables, micros, term_key
@@ -115,7 +115,7 @@ def lexical(
         "shelves": list(shelves),
         "last": k - 1,
         "k1": K1,
-        "b": B,
+        "b": MESSAGE_B,
     }
     rows.execute(place.format(_LEXICAL), asked)
     return best(((i.hex, round(score, DIGITS), created) for i, score, created in rows), k)
