@@ -28,6 +28,7 @@ Ability = Literal[
     "abstain",
     "instruction",
     "conflict",
+    "attribution",
     "order",
     "tool-result",
     "open-domain",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -22,6 +22,7 @@ from memsim.language.numbers import Number, numbers
 from memsim.language.text import content, fold, stem, words
 from memsim.models import IDK
 from memsim.models.offline.candidates import Candidate, Ranking
+from memsim.models.offline.origin import first_holder, origin_matter, speaker_name
 from memsim.models.offline.question import (
     CODES,
     ParsedQuestion,
@@ -296,10 +297,27 @@ UNKNOWN = ReaderAnswer(text=IDK)
 
 def read_answer(request: Request) -> ReaderAnswer:
     """Answer the request's question from its messages."""
+    matter = origin_matter(request.question)
+    return (_origin(request, matter) if matter else None) or _content_answer(request)
+
+
+def _origin(request: Request, matter: str) -> ReaderAnswer | None:
+    ranking = _ranking(replace(request, question=matter))
+    ranked = ranking.best()
+    if not _is_known(ranking, ranked):
+        return UNKNOWN
+    found = first_holder(ranked)
+    if found is None:
+        return None
+    asker = speaker("user", request.asker or "user")
+    return _answer([found], speaker_name(found.statement, asker, request.asker))
+
+
+def _content_answer(request: Request) -> ReaderAnswer:
     ranking = _ranking(request)
     question = ranking.question
     ranked = ranking.best()
-    if not ranked or not (_enough(ranking, ranked[0]) or _stands_out(ranking, ranked)):
+    if not _is_known(ranking, ranked):
         return UNKNOWN
     fitting = _fitting(question, ranking, ranked[:CONSIDERED])
     if not fitting:
@@ -322,6 +340,10 @@ def _ranking(request: Request) -> Ranking:
     periods = [meant for m in question.dates if (meant := resolve(m, now))]
     asker = speaker("user", request.asker) if request.asker else ""
     return Ranking(question, found, asker, periods)
+
+
+def _is_known(ranking: Ranking, ranked: Sequence[Candidate]) -> bool:
+    return bool(ranked) and (_enough(ranking, ranked[0]) or _stands_out(ranking, ranked))
 
 
 def _enough(ranking: Ranking, best: Candidate) -> bool:
