@@ -42,7 +42,8 @@ class RecallPolicy:
         lenders: most relevant messages that lend at all.
         halving: tokens at which a message has to be twice as relevant as a short one; 0 when
             length does not matter.
-        named: what relevance is multiplied with where the question names who said it, at least 1.
+        named: what relevance is multiplied with where the question names who said it, or asks for
+            the words of their role, at least 1.
         dated: what it is multiplied with where the question names the day, at least 1.
         standing: what it is multiplied with for an instruction that holds from now on, or a stated
             preference, at least 1.

@@ -14,12 +14,18 @@ from memsim.scenario.document import nearest_name, quote
 from memsim.scenario.record_kinds import Named
 from memsim.scenario.script import UNKNOWN, Fact, Probe
 from memsim.scenario.script_plan import After, Plan, ProbeNote
-from memsim.scenario.survey import Moment, Survey
+from memsim.scenario.survey import Moment, PlantedFact, Survey
 from memsim.scenario.words import Words, says, words
 
 MAX_PROBES = 2_000
 MAX_FACTS = 20
 """Facts that a probe can be about without naming them."""
+
+MAX_WORDS = 12
+"""Words of a value that is looked for in the question of a derived answer."""
+
+TELLING = 3
+"""Characters of a value that a question names on purpose."""
 
 _MESSAGE = re.compile(r"m[1-9][0-9]{0,8}")
 
@@ -272,7 +278,27 @@ class _Placing:
             for mention in self._survey.mentions.get(answer, ())[:2]
             if mention.turn <= self.moment.turn
         }
-        return tuple(said) if len(said) == 1 else ()
+        if len(said) == 1:
+            return tuple(said)
+        return self._asked_about() if self._note.derived else ()
+
+    def _asked_about(self) -> tuple[str, ...]:
+        """The messages that state what the question of a derived answer names, in their order."""
+        asker = self._note.asker or self.moment.principal
+        asked = words(self._note.ask)
+        spans = (asked[n : n + size] for n in range(len(asked)) for size in range(1, MAX_WORDS + 1))
+        named = (version for span in dict.fromkeys(spans) for version in self._named_by(span))
+        found = [v for v in named if not v.fact.private or v.fact.principal == asker]
+        return tuple(dict.fromkeys(v.fact.source for v in sorted(found, key=lambda v: v.tick)))
+
+    def _named_by(self, span: Words) -> Iterable[PlantedFact]:
+        return (
+            version
+            for version in self._survey.by_value.get(span, ())[:MAX_FACTS]
+            if version.tick <= self.moment.tick
+            and len(version.fact.value) >= TELLING
+            and not self._survey.erased(version, self.moment)
+        )
 
     def _check_message(self, message: str) -> None:
         last = self._survey.messages_by(self.moment)
@@ -285,7 +311,7 @@ class _Placing:
         if facts or evidence or self._unknown:
             return ""
         if self._note.derived:
-            return "the answer is derived and names no facts"
+            return "the answer is derived, names no facts, and its question says no fact's value"
         return "several messages say the answer and no fact is named"
 
     def _asker(self, facts: tuple[str, ...]) -> str:

@@ -9,17 +9,15 @@ from memsim.models import IDK, Request
 from memsim.models.offline.origin import origin_matter
 from memsim.models.offline.reader import read_answer
 
-RECALLED = "\n".join(
-    (
-        "Earlier messages that may matter:",
-        "[2026-01-05] ana: The market in the old town would be nice on Sunday.",
-        "[2026-01-05] assistant to ana: I would book the Harbour Inn for three nights.",
-        "[2026-01-06] ana: I like the Harbour Inn.",
-        "[2026-01-06] Ben Moe: The ferry to the island is cheaper than the train.",
-        "[2026-01-06] tool for ana: ferry timetable, 4 departures a day",
-        "[2026-01-07] ana: My sister says that the museum is closed on Monday.",
-    )
-)
+RECALLED = """\
+Earlier messages that may matter:
+[2026-01-05] ana: The market in the old town would be nice on Sunday.
+[2026-01-05] assistant to ana: I would book the Harbour Inn for three nights.
+[2026-01-06] ana: I like the Harbour Inn.
+[2026-01-06] Ben Moe: The ferry to the island is cheaper than the train.
+[2026-01-06] tool for ana: ferry timetable, 4 departures a day
+[2026-01-07] ana: My sister says that the museum is closed on Monday.
+"""
 
 
 def answer(question: str, *messages: Message, asker: str = "ana") -> str:

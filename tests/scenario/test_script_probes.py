@@ -151,6 +151,23 @@ class TestAbout:
         with pytest.raises(ScenarioError, match="which no message says"):
             load(text % "")
 
+    def test_a_derived_answer_follows_from_what_its_question_names(self, load: Load) -> None:
+        """Every version by then is evidence, and no more than what is said in the question."""
+        text = (
+            "turns:\n"
+            "  - user: I paid for the kayak on Monday.\n    facts: {boat: the kayak}\n"
+            "  - user: And for the tent on Friday.\n    facts: {shelter: the tent}\n"
+            "  - user: No, the canoe it is.\n    facts: {boat: the canoe}\n"
+            "  - user: The stove is from Monday as well.\n    facts: {stove: the stove}\n"
+            "probes:\n"
+            "  q: {ask: 'How many days lie between the kayak, the canoe and the tent?',"
+            " expect: four, derived: true}\n"
+        )
+
+        probe = only(load(text))
+
+        assert ((), ("m1", "m3", "m5"), "") == (probe.facts, probe.evidence, probe.excluded)
+
     def test_all_of_several_answers_must_be_said_for_match_all(self, load: Load) -> None:
         """For any other match one is enough."""
         text = f"{STORY}  q: {{ask: Where?, expect: [Oslo, Trondheim], match: %s}}\n"
