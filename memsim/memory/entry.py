@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Literal, cast
 
 from memsim.errors import AccessError, StoreError
+from memsim.language.text import speaker_label
 from memsim.message import EPOCH, Message, said, utc
 
 
@@ -41,6 +42,14 @@ def read_message(entry: Entry) -> Message:
         time=entry.created,
     )
     return message if ROLE in held else replace(message, composed=True, derived_from=entry.sources)
+
+
+def attributed_text(entry: Entry) -> str:
+    """The text of an entry; that of a message after the label of who said it."""
+    if ROLE not in dict(entry.attributes):
+        return entry.text
+    message = read_message(entry)
+    return f"{speaker_label(message.role, message.principal)}: {message.text}"
 
 
 def _noted(entry: Entry) -> str:

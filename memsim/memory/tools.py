@@ -312,7 +312,7 @@ class MemoryTools:
         if not found:
             text = "No memories found matching that query."
             return ToolAnswer(text, "missing", query, category or "")
-        lines = (f"- [{f.entry.category}] {f.entry.key}: {f.entry.text}" for f in found)
+        lines = (f"- [{f.entry.category}] {f.entry.key}: {f.text}" for f in found)
         text = "\n".join((f"Found {len(found)} memories:", *lines))
         return ToolAnswer(text, key=query, category=category or "")
 

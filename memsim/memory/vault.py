@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memsim.memory.entry import LAYERS, Entry, Layer, entry_id
+from memsim.memory.entry import LAYERS, Entry, Layer, attributed_text, entry_id
 from memsim.memory.permissions import Reader, Where, require_principal
 from memsim.memory.stores import EmbedderInfo, each_entry
 from memsim.memory.stores.wrappers import ReadOnlyStore
@@ -32,8 +32,8 @@ class SearchHit:
 
     @property
     def text(self) -> str:
-        """The text of the entry."""
-        return self.entry.text
+        """The text of the entry; that of a message after the label of who said it."""
+        return attributed_text(self.entry)
 
 
 class Vault:

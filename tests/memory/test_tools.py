@@ -178,6 +178,21 @@ def test_who_calls_is_never_an_argument(name: str) -> None:
         assert f"Error: unknown argument {name!r}" == answer
 
 
+def test_what_is_found_names_who_said_it() -> None:
+    """For an agent and for a program, also after a restart."""
+    it = having(acl=False)
+    it.memory.observe(it.message("I would like a desk by the window."))
+    it.memory.observe(it.message("The desk 4A is booked for you.", role="assistant"))
+    it.memory.end_turn("ana")
+
+    for memory in (it, it.again()):
+        hits = memory.memory.search("Which desk is booked?", principal="ana")
+        texts = {"assistant to ana: The desk 4A is booked for you."}
+        texts.add("ana: I would like a desk by the window.")
+        assert texts == {hit.text for hit in hits}
+        assert "assistant to ana: The desk" in memory.call("memory_recall", query="desk booked")
+
+
 def test_stored_texts_come_back_to_the_byte() -> None:
     """However often a key is written, the last text is what it holds."""
     it = having()

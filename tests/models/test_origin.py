@@ -44,6 +44,15 @@ def test_who_said_it_is_the_speaker_of_its_line(question: str, expected: str) ->
     assert expected == answer(question)
 
 
+def test_a_line_of_a_summary_has_a_speaker_of_its_own() -> None:
+    """And a day of its own, from which `yesterday` counts."""
+    text = "[2026-02-01] summary for ana: [2026-01-06] ben: The export to PDF broke yesterday."
+    made = composed("user", text, id="recalled")
+
+    assert "5 January 2026" == answer("When did the export to PDF break?", made)
+    assert "ben" == answer("Who said that the export to PDF broke?", made)
+
+
 def test_what_somebody_reports_is_not_their_own_word() -> None:
     """Such a question is read as any other."""
     assert "sister" in answer("Who said that the museum is closed?")

@@ -266,9 +266,14 @@ class _Heads:
     def split(self, line: str) -> tuple[str, str, date | None]:
         """A line without its head, then the speaker and the day."""
         head = read_head(line)
-        if self._composed and head.who and self._speaks(head):
-            return line[head.after_who :], head.who, head.day
-        return line[head.after_day :], "", head.day
+        if not (self._composed and head.who and self._speaks(head)):
+            return line[head.after_day :], "", head.day
+        said = line[head.after_who :]
+        inner = read_head(said) if head.who == "memory" else None
+        if inner and inner.who and self._speaks(inner):
+            # A summary's lines have heads of their own.
+            return said[inner.after_who :], inner.who, inner.day or head.day
+        return said, head.who, head.day
 
     def _speaks(self, head: LineHead) -> bool:
         if is_label(head.who):
