@@ -117,6 +117,7 @@ class NormalText:
         blocks = [normalise(text[at : at + _BLOCK]) for at in range(0, len(text), _BLOCK)]
         self.plain = "".join(blocks)
         self._ends = list(accumulate(map(len, blocks)))
+        self._origins: dict[int, list[int]] = {}
 
     def origin(self, place: int) -> int:
         """The position in the original of a character of the normal form.
@@ -131,12 +132,16 @@ class NormalText:
         if block == len(self._ends):
             return len(self.text)
         place -= self._ends[block - 1] if block else 0
-        start = block * _BLOCK
-        within = self.text[start : start + _BLOCK]
-        # The first character up to which more is read than stands before the place.
-        return start + bisect_right(
-            range(len(within)), place, key=lambda at: len(normalise(within[: at + 1]))
-        )
+        return block * _BLOCK + self._block_origins(block)[place]
+
+    def _block_origins(self, block: int) -> list[int]:
+        """For each character of a block's normal form, the position of its original there."""
+        origins = self._origins.get(block)
+        if origins is None:
+            within = self.text[block * _BLOCK : (block + 1) * _BLOCK]
+            origins = [at for at, c in enumerate(within) for _ in _READING[ord(c)]]
+            self._origins[block] = origins
+        return origins
 
 
 _READING = _Reading()

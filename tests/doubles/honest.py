@@ -12,10 +12,12 @@ from memsim.language.text import index_terms
 from memsim.memory.entry import digest_of
 from memsim.message import composed
 from memsim.models import ToolSpec
-from tests.doubles.honest_tiers import Drawer, Statistics
+from tests.doubles.honest_tiers import Drawer, Statistics, count_terms
 from tests.doubles.honest_writes import WINDOW, HonestWrites
 
 if TYPE_CHECKING:
+    from collections import Counter
+
     from memsim.context import SectionName
     from memsim.message import Message
     from memsim.strategy import Query
@@ -105,12 +107,10 @@ class Honest(HonestWrites):
                 found.append((score, message))
         return tuple(sorted(found, key=lambda pair: -pair[0]))
 
-    def terms(self, message: Message) -> Any:  # noqa: ANN401 - a counter of terms
+    def terms(self, message: Message) -> Counter[str]:
         """The terms of a message, as the index of its owner has them."""
-        from collections import Counter
-
         index = self.seen_by(message.principal).index
-        return index.get(message.id) or Counter(index_terms(message.text))
+        return index.get(message.id) or count_terms(message.text)
 
     def _pins(self, query: Query, _left: int, _there: Collection[str]) -> Section:
         return self.env.build.section("core", self.seen_by(query.principal).pins.values())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from memsim.language.text import index_terms
@@ -64,15 +66,13 @@ class Drawer:
     @property
     def statistics(self) -> Statistics:
         """Of this principal's documents alone."""
-        holding: Counter[str] = Counter()
-        for terms in self.index.values():
-            holding.update(terms.keys())
-        length = sum(terms.total() for terms in self.index.values())
+        holding = Counter(chain.from_iterable(self.index.values()))
+        length = sum(chain.from_iterable(terms.values() for terms in self.index.values()))
         return Statistics(count=len(self.index), length=length, holding=holding)
 
     def take_in(self, message: Message) -> None:
         """Put a message's words into the index."""
-        self.index[message.id] = Counter(index_terms(message.text))
+        self.index[message.id] = count_terms(message.text)
 
     def save(self) -> dict[str, JSON]:
         """Everything as JSON values; the index is made anew from the rest, answers are not kept."""
@@ -150,6 +150,12 @@ class Conversation:
             ledger=set(saved["ledger"]),
             given={skill: unpack(kept)[0] for skill, kept in saved["given"].items()},
         )
+
+
+@lru_cache(maxsize=1 << 13)
+def count_terms(text: str) -> Counter[str]:
+    """How often a text has each of its terms; nobody changes the counter, which is shared."""
+    return Counter(index_terms(text))
 
 
 def made_from(drawer: Drawer, gone: Collection[str]) -> Iterator[str]:

@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from memsim.memory.codec import reading
@@ -67,7 +68,7 @@ class HonestWrites(Strategy):
 
     def address(self, *parts: str) -> str:
         """Another text for every other sequence of names."""
-        return json.dumps(parts)
+        return _joined(parts)
 
     def caller(self, principal: str, arguments: Mapping[str, Any]) -> str:
         """Who acts: the session says so, never an argument."""
@@ -327,3 +328,8 @@ class HonestWrites(Strategy):
         self.talks = {self.address(talk.principal, talk.session): talk for talk in talks}
         self.grants = grants
         self.write_files()
+
+
+@lru_cache(maxsize=1 << 13)
+def _joined(parts: tuple[str, ...]) -> str:
+    return json.dumps(parts)

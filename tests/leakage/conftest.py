@@ -33,7 +33,7 @@ Make = Callable[["Environment"], "Strategy"]
 SEED = 7
 
 
-_REPLIES: dict[str, Reply] = {}
+_REPLIES: dict[Request, Reply] = {}
 
 
 class _Remembering:
@@ -45,10 +45,9 @@ class _Remembering:
 
     def complete(self, request: Request) -> Reply:
         """Answer a request."""
-        key = repr(request)
-        if key not in _REPLIES:
-            _REPLIES[key] = self._model.complete(request)
-        return _REPLIES[key]
+        if request not in _REPLIES:
+            _REPLIES[request] = self._model.complete(request)
+        return _REPLIES[request]
 
 
 @lru_cache(maxsize=1)
