@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import psycopg
@@ -19,9 +19,13 @@ from memsim.memory.entry import Entry
 from memsim.memory.permissions import ReadGrant
 from memsim.memory.stores import EmbedderInfo
 from memsim.memory.stores.in_memory import InMemory
+from memsim.memory.stores.postgres.rows import PostgresTables
 from memsim.memory.stores.postgres.store import PostgresStore
 from tests.memory.stores import servers
 from tests.memory.stores.made import ALL, array, entry, seen_by, unit
+
+if TYPE_CHECKING:
+    from memsim.memory.stores.postgres.connection import Rows
 
 _numbers = count()
 Plain = psycopg.Connection[tuple[Any, ...]]
@@ -322,3 +326,29 @@ def test_no_byte_of_what_was_erased_stays(opened: Opener, schema: str, plain: Pl
         assert [] == residue(packed)
     assert 50 == store.count(ALL)
     assert 50 == len(store.nearest(array([unit(1, 0, 0, 0)])[0], ALL, 60))
+
+
+def test_an_erasure_looks_each_posting_up(
+    opened: Opener, schema: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The work grows with what goes, though the planner expects few rows behind its walls."""
+    plans: list[str] = []
+    run = PostgresTables.run
+
+    def explained(
+        tables: PostgresTables, rows: Rows, statement: str, *given: object, **named: sql.Composable
+    ) -> Rows:
+        if statement.startswith("DELETE FROM {s}.postings"):
+            run(tables, rows, f"EXPLAIN {statement}", *given, **named)
+            plans.append("\n".join(line for (line,) in rows.fetchall()))
+        return run(tables, rows, statement, *given, **named)
+
+    store = opened(schema)
+    texts = {n: " ".join(f"w{n}x{place}" for place in range(300)) for n in range(40)}
+    store.write([entry(str(n), text) for n, text in texts.items()])
+    monkeypatch.setattr(PostgresTables, "run", explained)
+
+    assert 30 == store.erase([entry(str(n)).id for n in range(30)])
+
+    assert "Index Cond: ((term = " in plans[0]
+    assert 10 == store.count(ALL)
