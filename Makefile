@@ -135,19 +135,11 @@ help:  ## list the targets
 # Stamps: what is installed is out of date when the file it was installed from is newer.
 # -qq: a machine's own pip settings may warn once per package; errors are still shown.
 INSTALL = $(@D)/bin/python -m pip -qq --disable-pip-version-check install --no-compile
-# pip takes one core, mostly to read what there is of each package: two of them share a lock. A lock
-# names all that its packages need, so neither looks for more.
-LOCKED = $(INSTALL) --no-deps --require-hashes -r $(@D)
-define install_lock
-	@for part in 0 1; do \
-		awk -v part=$$part '/^[[:alnum:]]/ { n++ } n % 2 == part' $< >$(@D)/part$$part.lock; \
-	done
-	@$(LOCKED)/part0.lock & other=$$!; $(LOCKED)/part1.lock; ended=$$?; \
-		wait $$other && exit $$ended
-endef
-# On all cores, where pip would compile on one. Some packages hold files of other Pythons. Two
-# fifths of it all is never imported: tests of packages, and what Chroma needs in a cluster.
-COMPILE = @$(@D)/bin/python -m compileall -q -j 0 -x '/tests/|/kubernetes/' $(@D)/lib \
+install_lock = @requirements/install $< $(@D)
+# On all cores, where pip would compile on one. Some packages hold files of other Pythons. More than
+# half of it all is never imported: tests of packages, servers, what is compiled to machine code.
+UNUSED := tests|kubernetes|litellm/proxy|mypyc?|lexers|onnxruntime|setuptools|botocore|graphql
+COMPILE = @$(@D)/bin/python -m compileall -q -j 0 -x '/($(UNUSED))/' $(@D)/lib \
 	>/dev/null 2>&1 || true
 
 define new_environment

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.charmap import intervals_from_codec
 from hypothesis.internal.constants_ast import Constants
+from hypothesis.internal.intervalsets import IntervalSet
 
 from tests.tiers import FAST, KINDS, TESTS, mark_slow, whole_file_is_slow, worker_group
 
@@ -32,6 +34,16 @@ settings.load_profile("memsim")
 pytest.MonkeyPatch().setattr(
     "hypothesis.internal.conjecture.providers._get_local_constants", Constants
 )
+
+
+def _codec_intervals(codec: str) -> tuple[IntervalSet, IntervalSet]:
+    """What UTF-8 encodes is known: Hypothesis would try every character, which takes seconds."""
+    if codec != "utf-8":
+        return intervals_from_codec(codec)
+    return IntervalSet(((0, 0xD7FF), (0xE000, 0x10FFFF))), IntervalSet(())
+
+
+pytest.MonkeyPatch().setattr("hypothesis.internal.charmap.intervals_from_codec", _codec_intervals)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -171,6 +171,50 @@ def test_an_old_python_is_refused_in_one_clear_line(tmp_path: Path) -> None:
     assert not (tmp_path / "venv").exists()
 
 
+PIP = """#!/bin/sh
+case "$*" in
+*"config list") printf '%s\\n' "global.index-url='https://mirror/simple'" ":env:.find-links='/wheels /more'" \\
+    "global.extra-index-url='file:///one file:///two'" ;;
+*) echo "$*" >>"{folder}/pip" ;;
+esac
+"""
+UV = """#!/bin/sh
+echo "$*" >"{folder}/uv"
+exit {code}
+"""
+
+
+@pytest.mark.parametrize(("code", "by_pip"), [(0, 1), (2, 2)], ids=["uv", "pip"])
+def test_a_lock_is_installed_from_where_pip_would(tmp_path: Path, code: int, by_pip: int) -> None:
+    """uv is told of the indexes that pip is told of; pip installs uv, and what uv cannot."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, text in (("python", PIP), ("uv", UV)):
+        program = programs / name
+        program.write_text(text.format(folder=tmp_path, code=code), encoding="utf-8")
+        program.chmod(0o755)
+    lock = ROOT / "requirements" / "run.lock"
+
+    made = subprocess.run(
+        [ROOT / "requirements" / "install", lock, tmp_path],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    told = (tmp_path / "uv").read_text(encoding="utf-8")
+    assert "--require-hashes" in told
+    assert (
+        " --default-index https://mirror/simple --index file:///one --index file:///two"
+        f" --find-links /wheels --find-links /more -r {lock}\n"
+    ) in told
+    calls = (tmp_path / "pip").read_text(encoding="utf-8").splitlines()
+    assert [f"{tmp_path}/uv.lock", str(lock)][:by_pip] == [c.rpartition(" ")[2] for c in calls]
+    assert all("--require-hashes" in call for call in calls)
+    assert ["uv"] == [pin.partition("==")[0] for pin in pins(tmp_path / "uv.lock")]
+    assert (by_pip - 1) == len(made.stderr.splitlines())
+
+
 def test_the_changelog_has_an_unreleased_section() -> None:
     """There is always a place to write the next change."""
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hypothesis.internal import charmap
 
 from tests.tiers import FAST, FAST_ROWS, GROUPS, KINDS, SLOW_TESTS, slow_row, worker_group
 
@@ -104,3 +106,12 @@ def test_ci_runs_both_tiers() -> None:
         for line in ci.splitlines()
         if line.startswith("make test")
     ]
+
+
+def test_hypothesis_draws_what_utf_8_encodes() -> None:
+    """What it would find out by trying every character is known here, to save the time."""
+    encodable, lossy = charmap.intervals_from_codec("utf-8")
+
+    for code in (0, 0xD7FF, 0xD800, 0xDFFF, 0xE000, sys.maxunicode):
+        assert (code in encodable) == bool(chr(code).encode("utf-8", "ignore"))
+    assert not len(lossy)
