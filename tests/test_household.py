@@ -173,8 +173,11 @@ def test_an_old_python_is_refused_in_one_clear_line(tmp_path: Path) -> None:
 
 PIP = """#!/bin/sh
 case "$*" in
-*"config list") printf '%s\\n' "global.index-url='https://mirror/simple'" ":env:.find-links='/wheels /more'" \\
-    "global.extra-index-url='file:///one file:///two'" ;;
+*"config list")
+    echo "global.index-url='https://mirror/simple'"
+    echo ":env:.find-links='/wheels /more'"
+    echo "global.extra-index-url='file:///one file:///two'"
+    ;;
 *) echo "$*" >>"{folder}/pip" ;;
 esac
 """
@@ -186,7 +189,7 @@ exit {code}
 
 @pytest.mark.parametrize(("code", "by_pip"), [(0, 1), (2, 2)], ids=["uv", "pip"])
 def test_a_lock_is_installed_from_where_pip_would(tmp_path: Path, code: int, by_pip: int) -> None:
-    """uv is told of the indexes that pip is told of; pip installs uv, and what uv cannot."""
+    """It is told of the indexes that pip is told of; pip installs uv itself, and what uv cannot."""
     programs = tmp_path / "bin"
     programs.mkdir()
     for name, text in (("python", PIP), ("uv", UV)):
