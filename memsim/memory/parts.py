@@ -197,4 +197,5 @@ def _sessions(setup: MemorySetup, offloaded: ConversationBlobs) -> Callable[[str
         share=options.summary_share / options.history_share,
         thinning=thinning,
         blobs=offloaded.of(name),
+        references=options.mode != "framework",
     )

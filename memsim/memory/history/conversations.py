@@ -57,6 +57,8 @@ class SessionHistory:
         share: of a budget that the summary may take; the messages have the rest.
         thinning: what becomes of long messages; they stay as they are where None.
         blobs: where what is offloaded goes; in this process unless told otherwise.
+        references: whether a short form may stand for a message that would not fit as it was said.
+            An agent can reload it; for anybody else it would only add tokens.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class SessionHistory:
         share: float = 0.5,
         thinning: Shortener | None = None,
         blobs: Blobs | None = None,
+        references: bool = True,
     ) -> None:
         self._counter = counter
         self._messages = messages
@@ -91,6 +94,9 @@ class SessionHistory:
         self._whole: dict[str, Whole] = {}
         """By the id of a message that is not in the window as it was said: the digest of what was
         said, under which it may be offloaded, and whose message it is."""
+        self._references = references
+        self._saved: dict[str, int] = {}
+        """By the id of a message in the window: the tokens that its short form saves."""
 
     def add(self, message: Message, now: datetime) -> None:
         """A message was said; a late result is left out whose call is not there, or no more."""
@@ -225,6 +231,7 @@ class SessionHistory:
             **part,
             "used": None if self._used is None else self._used.isoformat(),
             "whole": {i: [*self._whole[i]] for i in self._whole},
+            "saved": {i: n for i, n in self._saved.items() if i in self.window},
         }
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
@@ -245,6 +252,7 @@ class SessionHistory:
                 "" + source: ("" + digest, "" + who)
                 for source, (digest, who) in saved.get("whole", {}).items()
             }
+            self._saved = {"" + i: 0 + n for i, n in saved.get("saved", {}).items()}
         self._size = sum(map(text_bytes, self.window))
         self._thick = {m.id: None for m in self.window if self._thinning.may_thin(m)}
 
@@ -259,7 +267,8 @@ class SessionHistory:
             return self._buffer.sections(budget, last=0 if expired else None)
         if expired:
             return ()
-        section = self.window.section(budget, last=self._messages)
+        saved = None if self._references else self._saved
+        section = self.window.section(budget, last=self._messages, saved=saved)
         return (section,) if section.messages else ()
 
     def _make_room(self, message: Message) -> int:
@@ -306,10 +315,17 @@ class SessionHistory:
                     left[message.id] = was
                 else:
                     self._note(message, left.get(message.id))
+                    self._count_saved(was, left.get(message.id))
             self.window.replace(left.values())
             self._size = sum(map(text_bytes, self.window))
             yield from map(_told, (o for o in done.outcome.steps if o.kind == "compaction"))
         self._thick = {m.id: None for m in self.window if self._thinning.may_thin(m)}
+        self._saved = {i: n for i, n in self._saved.items() if i in self.window}
+
+    def _count_saved(self, was: Message, shown: Message | None) -> None:
+        if shown is not None:
+            less = self._counter.message(was) - self._counter.message(shown)
+            self._saved[was.id] = self._saved.get(was.id, 0) + less
 
     def _original(self, message: Message) -> Message:
         """What was cut when it came, as it was said; any other message as it is."""

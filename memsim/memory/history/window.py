@@ -16,7 +16,7 @@ from memsim.memory.codec import JSON, pack, unpack
 from memsim.message import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
     from memsim.context import SectionName
@@ -160,14 +160,26 @@ class Window:
         return tuple(self._slice(self._start, end))
 
     def section(
-        self, budget: int, layer: SectionName = "window", *, last: int | None = None
+        self,
+        budget: int,
+        layer: SectionName = "window",
+        *,
+        last: int | None = None,
+        saved: Mapping[str, int] | None = None,
     ) -> Section:
         """The latest whole groups that fit into a budget.
 
-        `last` is how many messages at most, or the newest group where that alone has more.
+        Args:
+            budget: tokens.
+            layer: the name of the section.
+            last: how many messages at most, or the newest group where that alone has more.
+            saved: tokens by which messages were longer when they were said. What would not have
+                fitted then is left out now, so that short forms save tokens and never add any.
         """
         start = self._start if last is None else self._start_of_last(last)
         start = self._first_fitting(budget, start)
+        if saved:
+            start = self._first_saving(budget, start, saved)
         messages = tuple(self._slice(start, self._end))
         return Section(layer=layer, messages=messages, tokens=self._tokens_from(start))
 
@@ -271,6 +283,17 @@ class Window:
         at = bisect_left(self._before, self._before[-1] - tokens, start - self._base)
         for place in self._groups[bisect_left(self._groups, at + self._base) :]:
             if self._tokens_from(place) <= tokens:
+                return place
+        return self._end
+
+    def _first_saving(self, tokens: int, start: int, saved: Mapping[str, int]) -> int:
+        """The first place from `start` at which a group begins that fits as it was said."""
+        extra = sum(saved.get(m.id, 0) for m in self._slice(start, self._end))
+        at = start
+        for place in self._groups[bisect_left(self._groups, start) :]:
+            extra -= sum(saved.get(m.id, 0) for m in self._slice(at, place))
+            at = place
+            if self._tokens_from(place) + extra <= tokens:
                 return place
         return self._end
 

@@ -350,7 +350,7 @@ def test_a_folder_keeps_what_was_offloaded_and_forgets_it(tmp_path: Path) -> Non
     assert ["memory.sqlite3"] == on_disk(tmp_path / "it", SECRET)
 
     with opened(tmp_path / "it") as memory:
-        context = memory.context("Well?", principal="ana", session="s1", budget=4000)
+        context = memory.context("Well?", principal="ana", session="s1", budget=40_000)
         text = "\n".join(m.text for s in context.sections for m in s.messages)
         (message,) = memory.reload(reference(text), principal="ana", session="s1")
         assert (LONG, "m0") == (message.text, message.id)
