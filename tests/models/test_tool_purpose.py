@@ -127,7 +127,8 @@ HARD = """{"type": "object", "required": ["when", "text", "count", "loud", "item
                "text": {"type": ["string", "null"], "maxLength": 9},
                "count": {"type": "integer", "minimum": 3}, "loud": {"type": "boolean"},
                "item": {"$ref": "#/$defs/Item"}, "kind": {"const": "note"},
-               "deep": {"oneOf": [{"type": "null"}, {"type": "array", "items": {"type": "number"}}]}},
+               "deep": {"oneOf": [{"type": "null"},
+                                  {"type": "array", "items": {"type": "number"}}]}},
 "additionalProperties": false}"""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -25,7 +25,9 @@ _FIELD: Final = re.compile(
     r"^\s*(?:[-*]\s+)?(?P<name>key|id|name|content|text|value):\s+(?P<is>.+)$"
 )
 _CUT: Final = re.compile(r"(?:\.\.\.|\u2026)\s*(?:\[\d+%\])?\s*$")
-_MORE: Final = re.compile(r"\bstart\s*=\s*(?P<place>\d{1,15})\b")
+_MORE: Final = re.compile(
+    r"\[[^\[\]\n]{0,80}\b(?:start|offset|from)\s*=\s*(?P<place>\d{1,15})\]?\s*$"
+)
 _REFERENCE: Final = re.compile(
     r"[<\[][^<>\[\]\n]{0,80}?\b(?:ref|reference|uuid|id|handle)\s*[=:]\s*[\"']?"
     r"(?P<ref>[\w:.\-/]{6,160})",
@@ -67,7 +69,19 @@ class AnsweredCall:
     @property
     def found_something(self) -> bool:
         """Whether the answer is more than a word that there is nothing."""
-        return not self.is_error and bool(self.text.strip()) and not _EMPTY.search(self.text[:80])
+        if self.is_error or not self.text.strip() or _EMPTY.search(self.text[:80]):
+            return False
+        decoded = _decoded(self.text) if self.text.lstrip()[:1] in {"[", "{"} else None
+        return not isinstance(decoded, list | dict) or any(_leaf_texts(decoded, 0))
+
+
+def _leaf_texts(value: object, depth: int) -> Iterator[str]:
+    inner = value.values() if isinstance(value, dict) else value
+    if isinstance(inner, str):
+        yield inner
+    elif isinstance(inner, Iterable) and depth < _DEPTH:
+        for item in inner:
+            yield from _leaf_texts(item, depth + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +180,11 @@ def next_place(text: str) -> int | None:
     """Where the rest of a long answer begins, as the answer says; None where it is whole."""
     match = _MORE.search(text[-200:])
     return int(match["place"]) if match else None
+
+
+def without_next_place(text: str) -> str:
+    """An answer without the line that says where its rest begins."""
+    return text[:-200] + _MORE.sub("", text[-200:])
 
 
 def context_references(messages: Sequence[Message]) -> tuple[ContextReference, ...]:
