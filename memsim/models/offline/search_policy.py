@@ -20,9 +20,8 @@ from memsim.models.offline.tool_schema import parameters
 
 if TYPE_CHECKING:
     from memsim.models.offline.agent_turn import AgentTurn
-    from memsim.models.offline.tool_results import ContextReference
 
-_BEHIND: Final = 0.6
+_BEHIND: Final = 0.4
 """Share of a question's words that must stand beside a reference, for what is behind it."""
 
 
@@ -30,12 +29,8 @@ def search_calls(turn: AgentTurn) -> list[PlannedCall]:
     """The next calls for a message that asks something."""
     question = " ".join(turn.questions)
     if turn.request.round == 0:
-        near = [
-            page_call(usage, ref.reference)
-            for usage in turn.of("reload")[:1]
-            for ref in _wanted(turn)
-        ]
-        first = near or [find_call(usage, question) for usage in turn.of("search")[:1]]
+        # What a reference stands for is one text, and a search gives pieces of many.
+        first = _behind_references(turn) or [find_call(u, question) for u in turn.of("search")[:1]]
         if first:
             return first
     if turn.answer is None or turn.is_answered:
@@ -60,13 +55,14 @@ def _search_more(turn: AgentTurn, question: str) -> list[PlannedCall]:
     return [find_call(usage, question) for usage in left[:1]]
 
 
-def _wanted(turn: AgentTurn) -> list[ContextReference]:
-    """The reference whose surroundings speak of the question, or nothing."""
+def _behind_references(turn: AgentTurn) -> list[PlannedCall]:
+    """Reload what stands behind a reference, if the words beside it speak of the question."""
     asked = frozenset(content(" ".join(turn.questions)))
-    least = max(1.0, _BEHIND * len(asked))
-    shown = turn.messages[: turn.at]
-    found = [r for r in context_references(shown) if shared_words(r.beside, asked) >= least]
-    return sorted(found, key=lambda r: -shared_words(r.beside, asked))[:1]
+    shown = context_references(turn.messages[: turn.at])
+    best = max(shown, key=lambda r: shared_words(r.beside, asked), default=None)
+    if best is None or shared_words(best.beside, asked) < max(1.0, _BEHIND * len(asked)):
+        return []
+    return [page_call(usage, best.reference) for usage in turn.of("reload")[:1]]
 
 
 def _reading_on(turn: AgentTurn) -> list[PlannedCall]:

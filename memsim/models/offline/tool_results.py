@@ -33,6 +33,9 @@ _REFERENCE: Final = re.compile(
     r"(?P<ref>[\w:.\-/]{6,160})",
     re.IGNORECASE,
 )
+_AROUND: Final = 300
+"""Characters before and after a reference that tell what is behind it."""
+
 _KEYS: Final = ("key", "id", "uuid", "name", "path")
 _TEXTS: Final = frozenset({"content", "text", "value", "fact", "memory", "observation", "note"})
 _DEPTH: Final = 8
@@ -89,7 +92,7 @@ class ContextReference:
     """A reference to content that is not shown, with the text beside it.
 
     Attributes:
-        beside: the message that holds it, the call that it answers, and the words after it.
+        beside: the words before it, the call whose result it stands in, and the next message.
     """
 
     reference: str
@@ -199,14 +202,19 @@ def context_references(messages: Sequence[Message]) -> tuple[ContextReference, .
         asked |= {c.id: f"{c.name} {c.arguments}" for c in calls}
         if not message.composed:
             continue
-        after = messages[at + 1].text if at + 1 < len(messages) else ""
+        after = messages[at + 1].text[:_AROUND] if at + 1 < len(messages) else ""
         for block in message.blocks:
             if isinstance(block, Text | ToolResult):
                 call = asked.get(block.id, "") if isinstance(block, ToolResult) else ""
-                beside = f"{call}\n{block.text}\n{after}"
-                refs = (m["ref"] for m in _REFERENCE.finditer(block.text))
-                found += [ContextReference(ref, beside) for ref in refs]
+                found += (
+                    ContextReference(m["ref"], f"{call}\n{_before(m, block.text)}\n{after}")
+                    for m in _REFERENCE.finditer(block.text)
+                )
     return tuple({f.reference: f for f in found}.values())
+
+
+def _before(match: re.Match[str], text: str) -> str:
+    return text[max(0, match.start() - _AROUND) : match.start()]
 
 
 def shared_words(text: str, words: frozenset[str]) -> int:
