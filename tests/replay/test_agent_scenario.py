@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memsim.discovery.loader import prepare
 from memsim.memory.tools import TOOLS
 from memsim.message import TokenCounter, load_tokenizer
 from memsim.models.registry import load_model
@@ -15,8 +16,7 @@ from memsim.systems.agenticx.tools import tool_specs
 from memsim.systems.agentscope.tools import RECORD, RELOAD, RETRIEVE
 from memsim.systems.prx.tools import NAMES
 from memsim.trace import Trace
-from tests.strategies.conversations import embedder, own_folder, strategy
-from tests.strategies.conversations import _maker as maker
+from tests.strategies.conversations import embedder, own_folder
 
 DAY = Path(__file__).with_name("every_tool.yaml")
 LARGE = "offload=on,window=12,window_share=0.7"
@@ -39,7 +39,7 @@ def played(ref: str, budget: int = 3000) -> Trace:
     counter = TokenCounter(load_tokenizer("chars/4"))
     return replay(
         load_scenario(DAY),
-        maker(ref),
+        prepare(ref),
         model=load_model("offline", counter),
         embed=embedder,
         counter=counter,
@@ -51,10 +51,13 @@ def played(ref: str, budget: int = 3000) -> Trace:
 
 def called(trace: Trace) -> dict[str, set[str]]:
     """The outcomes of the calls of each tool."""
+    rounds = [
+        *(r for t in trace.turns for r in t.agent),
+        *(r for p in trace.probes for r in p.agent),
+    ]
     found: dict[str, set[str]] = {}
-    for record in (*trace.turns, *trace.probes):
-        for call in (call for each in record.agent for call in each.calls):
-            found.setdefault(call.name, set()).add(call.outcome)
+    for call in (call for each in rounds for call in each.calls):
+        found.setdefault(call.name, set()).add(call.outcome)
     return found
 
 

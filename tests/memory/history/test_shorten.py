@@ -457,3 +457,58 @@ def test_one_character_may_be_longer_than_what_is_reloaded_at_once() -> None:
 
     assert first.endswith("start = 8000]")
     assert it.call("memory_reload", reference=reference_to, start=16_000).endswith("the end")
+
+
+def spoken(sizes: list[int]) -> list[Message]:
+    """Looked-up results of so many characters, each with an answer to it."""
+    messages: list[Message] = []
+    for n, size in enumerate(sizes):
+        text = f"Result {n}. " + "Row after row. " * (size // 15)
+        messages += looked_up(text, f"c{n}")
+        messages.append(said("assistant", f"Answer {n}.", id=f"a{n}", principal="ana"))
+        messages.append(said("user", f"Question {n}?", id=f"q{n}", principal="ana"))
+    return messages
+
+
+@pytest.mark.parametrize("room", [400, 1200])
+def test_without_an_agent_short_forms_never_make_a_window_longer(room: int) -> None:
+    """Whatever was said, and also once the state was saved and read back."""
+    off = MemoryOptions(offload=False, shorten=False)
+    seen = saved = 0
+    for sizes in ([3000] * 4, [30, 9000, 30, 1500], [1200, 12_000], [6000, 300, 2600, 300]):
+        plain, ours = (
+            SessionHistory(
+                COUNTER,
+                messages=12,
+                keep=None,
+                limit=60,
+                thinning=Shortener(counter=COUNTER, room=room, options=options),
+                references=False,
+            )
+            for options in (off, MemoryOptions())
+        )
+        for message in spoken(sizes):
+            for it in (plain, ours):
+                it.add(message, NOW)
+                it.compact(MODEL, NOW)
+            again = SessionHistory(COUNTER, messages=12, keep=None, limit=60, references=False)
+            again.load(json.loads(json.dumps(ours.save())))
+            (whole_tokens, short, read) = (
+                sum(s.tokens for s in it.sections(room, NOW)) for it in (plain, ours, again)
+            )
+            assert short == read
+            assert short <= whole_tokens
+            seen, saved = seen + 1, saved + (short < whole_tokens)
+    assert 0 < saved < seen
+
+
+def test_only_a_memory_with_an_agent_refers_to_what_would_not_fit() -> None:
+    """Nobody else could read what is behind the reference."""
+    texts = []
+    for mode in ("framework", "both"):
+        options = MemoryOptions(vectors=False, recall=False, mode=mode)
+        it = remembering(Remembering(options=options, budget=8192))
+        sections = it.asked("And then?").sections
+        texts.append("\n".join(m.text for s in sections for m in s.messages))
+
+    assert [0, 1] == [text.count("<offloaded") for text in texts]
