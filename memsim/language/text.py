@@ -198,7 +198,7 @@ class LineHead(NamedTuple):
 def read_head(line: str) -> LineHead:
     """Parse the beginning of a line."""
     head = _HEAD.match(line)
-    if head is None or not head[0].strip():
+    if head is None:
         return LineHead("", None, 0, 0)
     name = "role" if head["role"] else "who"
     # A summary is no label here: it is what the memory says.

@@ -92,11 +92,12 @@ def _labelled(source: Message, text: str, lines: Iterable[str]) -> Iterator[_Quo
 
 def _told(head: str, people: Iterable[str]) -> frozenset[str]:
     """The roles and the people that a label names; empty where it names nobody."""
-    words = _WORD.findall(head.casefold())
+    words = set(_WORD.findall(head.casefold()))
     if not _TITLES.isdisjoint(words):
         return frozenset()
-    roles = {_ROLES[word] for word in words if word in _ROLES}
-    return frozenset(roles | {name for name in people if name in words})
+    named = {n for n in people if (parts := _WORD.findall(n)) and words.issuperset(parts)}
+    others = words.difference(word for name in named for word in _WORD.findall(name))
+    return frozenset(named | {_ROLES[word] for word in others if word in _ROLES})
 
 
 def _right(told: frozenset[str], message: Message, people: Iterable[str]) -> bool:
