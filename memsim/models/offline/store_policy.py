@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from memsim.language.dates import mentions
-from memsim.language.lexicon import UPDATING
-from memsim.language.text import content, words
+from memsim.language.text import content, sentences
 from memsim.models.offline.agent_turn import is_there, shown_entries
 from memsim.models.offline.planned_call import (
     NOTES_KEY,
@@ -30,7 +29,16 @@ if TYPE_CHECKING:
     from memsim.models.offline.tool_results import AnsweredCall, FoundEntry
 
 _SHARED: Final = 2
-"""Content words that a correction must share with the entry that it replaces."""
+_REPLACED: Final = 0.4
+"""Content words, and share of the old entry's, that a correction must share with it."""
+
+_CORRECTS: Final = re.compile(
+    r"\b(?:now|anymore|any\smore|instead|no\slonger|actually|correction|renamed|rescheduled"
+    r"|postponed)\b"
+    r"|\b(?:I|we|they)(?:['\u2019]ve|\shave)?\s(?:moved|changed|switched|updated|replaced|corrected)"
+    r"\s(?:it|my|our|the|his|her|their)\b",
+    re.IGNORECASE,
+)
 
 _MEANT: Final = 0.5
 """Share of the words of a request to forget that the entry must hold."""
@@ -67,7 +75,7 @@ def keep_calls(turn: AgentTurn) -> list[PlannedCall]:
 def _corrects(turn: AgentTurn) -> bool:
     """Whether the message announces a change, and an old entry could be replaced."""
     replaceable = turn.of("update", "forget")
-    return bool(replaceable) and any(not UPDATING.isdisjoint(words(f)) for f in turn.facts)
+    return bool(replaceable) and any(_CORRECTS.search(fact) for fact in turn.facts)
 
 
 def _lookup(turn: AgentTurn, texts: Sequence[str]) -> list[PlannedCall]:
@@ -76,13 +84,23 @@ def _lookup(turn: AgentTurn, texts: Sequence[str]) -> list[PlannedCall]:
 
 
 def _old_entries(turn: AgentTurn) -> list[FoundEntry]:
-    """The agent's own entry that a correction replaces, as a search showed it."""
+    """The agent's own entry that a correction replaces, as a search showed it.
+
+    An entry of several sentences stays: the correction is about one of them.
+    """
     told = frozenset(content(" ".join(turn.facts)))
     keyed = any(usage.keyed for usage in with_purpose(turn.usages, "store"))
     own = [e for e in shown_entries(turn) if not keyed or _is_own(e)]
-    near = [e for e in own if shared_words(e.text, told) >= _SHARED and not _same(turn, e)]
+    near = [e for e in own if _may_be_replaced(e, told) and not _same(turn, e)]
     best = max(near, key=lambda e: shared_words(e.text, told), default=None)
     return [best] if best and is_there(turn, best) else []
+
+
+def _may_be_replaced(entry: FoundEntry, told: frozenset[str]) -> bool:
+    said = frozenset(content(entry.text))
+    shared = len(said & told)
+    single = len(sentences(entry.text)) == 1
+    return single and shared >= _SHARED and shared >= _REPLACED * len(said)
 
 
 def _same(turn: AgentTurn, entry: FoundEntry) -> bool:
