@@ -10,9 +10,10 @@ statements     store them; a dated one goes to the day's page, several to a tool
 correction     search what it replaces; look it up by its key; update it, or store the new statement
                and forget the old one
 forget         search what is meant; look it up by its key; forget it
-question       search; where the reader then has no answer, read the notes, search the earlier
-               sessions, reload what the context refers to and search by key words; then look up
-               what was shown in part, and read on in what was reloaded
+question       reload what a reference in the context stands for, if the words beside it speak of the
+               question, else search; without an answer, read the notes, search the earlier
+               sessions, read on in what was reloaded, and use other searches if nothing was found;
+               look up what was shown in part
 =============  =====================================================================================
 
 After at most `STEPS` rounds of at most `CALLS` calls it answers from all that it has.

@@ -49,7 +49,12 @@ def search_calls(turn: AgentTurn) -> list[PlannedCall]:
 
 
 def _search_more(turn: AgentTurn, question: str) -> list[PlannedCall]:
-    """The next search tool that was not used yet, or else the whole list."""
+    """The next search tool that was not used yet, or else the whole list.
+
+    Where a search found something, another over the same memory would give it once more.
+    """
+    if any(call.found_something for call in turn.tried("search")):
+        return []
     used = {call.usage.tool.name for call in turn.done}
     left = [u for u in (*turn.of("search"), *turn.of("list")) if u.tool.name not in used]
     return [find_call(usage, question) for usage in left[:1]]

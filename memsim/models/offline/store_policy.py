@@ -62,7 +62,7 @@ def keep_calls(turn: AgentTurn) -> list[PlannedCall]:
         return _again(turn, written)
     looked_for = _old_entries(turn)
     if turn.request.round == 0:
-        first = [*_lookup(turn, turn.facts if _corrects(turn) else ()), *_notes_before(turn)]
+        first = [*_lookup(turn, turn.facts if _corrects(turn) else (), -1), *_notes_before(turn)]
         if first:
             return first
     if turn.request.round <= 1 and looked_for and not turn.tried("get"):
@@ -78,9 +78,10 @@ def _corrects(turn: AgentTurn) -> bool:
     return bool(replaceable) and any(_CORRECTS.search(fact) for fact in turn.facts)
 
 
-def _lookup(turn: AgentTurn, texts: Sequence[str]) -> list[PlannedCall]:
-    usages = turn.of("search", "list")[:1] if texts else ()
-    return [find_call(usage, " ".join(texts)) for usage in usages]
+def _lookup(turn: AgentTurn, texts: Sequence[str], place: int) -> list[PlannedCall]:
+    """Search for entries to change, by one of several searches: the first is for questions."""
+    usages = turn.of("search", "list")
+    return [find_call(usages[place % len(usages)], " ".join(texts))] if texts and usages else []
 
 
 def _old_entries(turn: AgentTurn) -> list[FoundEntry]:
@@ -203,7 +204,7 @@ def forget_calls(turn: AgentTurn) -> list[PlannedCall]:
     if not any(p.role == "key" for p in parameters(forget[0].tool)):
         return [PlannedCall(forget[0], ArgumentValues(query=turn.to_forget), "query")]
     if turn.request.round == 0:
-        return _lookup(turn, [turn.to_forget])
+        return _lookup(turn, [turn.to_forget], 1)
     meant = [entry for entry in _meant(turn) if is_there(turn, entry)]
     if not turn.tried("get") and (get := turn.of("get")):
         return [key_call(get[0], entry) for entry in meant]
