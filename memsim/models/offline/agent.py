@@ -10,8 +10,8 @@ statements     store them; a dated one goes to the day's page, several to a tool
 correction     search what it replaces; look it up by its key; update it, or store the new statement
                and forget the old one
 forget         search what is meant; look it up by its key; forget it
-question       reload what a reference in the context stands for, if the words beside it speak of the
-               question, else search; without an answer, read the notes, search the earlier
+question       reload what a reference in the context stands for, if the words beside it tell of
+               the question, else search; without an answer, read the notes, search the earlier
                sessions, read on in what was reloaded, and use other searches if nothing was found;
                look up what was shown in part
 =============  =====================================================================================
