@@ -162,3 +162,15 @@ def test_a_parameter_has_the_role_of_its_words(
     (found,) = parameters(tool("t", "d", **{name: TEXT}))
 
     assert (words, role) == (name_words(name), found.role)
+
+
+LOOP = """{"type": "object", "required": ["a", "b", "c"], "properties": {
+"a": {"$ref": "#"}, "b": {"$ref": "#"}, "c": {"type": "integer", "enum": [4, 8]}}}"""
+
+
+def test_a_schema_that_refers_to_itself_is_read_to_a_depth() -> None:
+    """It has no end, and a number among few is one of them."""
+    looped = ToolSpec(name="t", description="Save a note.", parameters=LOOP)
+
+    assert len(parameters(looped)) <= 200
+    assert 4 == arguments(looped, FULL, "content")["c"]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memsim.models.offline.statements import Sentence
 
 _FORGET: Final = re.compile(
-    r"^(?:\W*(?:please|ok|okay|now|so|then|also|and|\w+\shere)\b[\s,.:]*){0,3}"
+    r"^\W{0,9}(?:(?:please|ok|okay|now|so|then|also|and|\w{1,40}\shere)\b[\s,.:]{0,9}){0,3}"
     r"(?:(?:can|could|would|will)\syou\s(?:please\s)?)?forget\b(?!\s(?:to|not)\b)"
     r"|\bplease\s(?:\w+\s)?forget\b|\b(?:you\s(?:can|should|may|must)|want\syou\sto)\sforget\b"
     r"|\b(?:delete|erase|remove|wipe)\b.{0,60}\b(?:from\s(?:your\s)?(?:memory|notes)|about\sme)\b",

@@ -136,7 +136,7 @@ def _usages(tool: ToolSpec) -> list[ToolUsage]:
 
 
 def _spoken(tool: ToolSpec) -> list[str]:
-    return _stemmed(tool.description) or [stem(word) for word in name_words(tool.name)]
+    return _stemmed(str(tool.description or "")) or [stem(word) for word in name_words(tool.name)]
 
 
 def _stemmed(text: str) -> list[str]:

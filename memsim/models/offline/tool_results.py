@@ -152,7 +152,7 @@ def _in_lines(text: str) -> Iterator[FoundEntry]:
 
 
 def _entry(key: str, text: str) -> FoundEntry:
-    return FoundEntry(key, text.strip(), cut=bool(_CUT.search(text)))
+    return FoundEntry(key, text.strip(), cut=bool(_CUT.search(text[-40:])))
 
 
 def _in_json(value: object, depth: int) -> Iterator[FoundEntry]:

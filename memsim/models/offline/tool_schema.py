@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ _PLACES: Final = frozenset({"start", "offset", "from", "position", "cursor"})
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _DEPTH: Final = 6
 """Levels of a schema that are read; deeper ones get an empty value."""
+
+_MOST: Final = 200
+"""Parameters of a tool that are read: a schema may refer to itself again and again."""
 
 _KINDS: Final = frozenset({"type", "category", "kind", "tag", "label"})
 _FILLER: Final = "fact"
@@ -94,7 +98,8 @@ class ArgumentValues:
 def parameters(tool: ToolSpec) -> tuple[Parameter, ...]:
     """Every parameter of a tool that holds a text, a number or a choice, in order."""
     schema = _schema(tool)
-    return tuple(_leaves(schema, schema, "", required=True, listed=False, depth=0))
+    leaves = _leaves(schema, schema, "", required=True, listed=False, depth=0)
+    return tuple(islice(leaves, _MOST))
 
 
 def arguments(tool: ToolSpec, values: ArgumentValues, main: ParameterRole) -> dict[str, object]:
@@ -235,7 +240,8 @@ def _speaks(
     schema: object, root: Mapping[str, Any], name: str, values: ArgumentValues, main: ParameterRole
 ) -> bool:
     """Whether an optional parameter takes something that the values have."""
-    for leaf in _leaves(schema, root, name, required=True, listed=False, depth=0):
+    leaves = _leaves(schema, root, name, required=True, listed=False, depth=0)
+    for leaf in islice(leaves, _MOST):
         if leaf.role == "choice" and leaf.name in values.choices:
             return True
         if leaf.role == "place" and values.place:
@@ -269,6 +275,8 @@ def _single(schema: Mapping[str, Any], kind: str, name: str, values: ArgumentVal
     choices = _choices(schema)
     if choices:
         return values.choices.get(name, choices[0])
+    if isinstance(schema.get("enum"), list) and schema["enum"]:
+        return schema["enum"][0]
     if "const" in schema:
         return schema["const"]
     if kind in {"integer", "number"}:
