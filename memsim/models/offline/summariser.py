@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from memsim.language.dates import mentions
@@ -58,8 +60,14 @@ def previous_lines(summary: str) -> Iterator[SourcedLine]:
     """The lines of an earlier summary."""
     for line in summary.splitlines():
         if line.strip():
-            said, _, _ = split_head(line)
-            yield SourcedLine(line.strip(), sentence(said.strip()), ())
+            yield _previous_line(line)
+
+
+@lru_cache(maxsize=1 << 13)
+def _previous_line(line: str) -> SourcedLine:
+    # A line stays for many compactions.
+    said, _, _ = split_head(line)
+    return SourcedLine(line.strip(), sentence(said.strip()), ())
 
 
 def _lines(message: Message, text: str, *, named: bool) -> Iterator[SourcedLine]:
@@ -142,11 +150,9 @@ def join_lines(lines: Sequence[SourcedLine]) -> str:
 def worth(found: Sequence[SourcedLine]) -> list[float]:
     """The information of each line, where rare words count more; 0 for a line without content."""
     carried_on = sum(1 for said in found if not said.sources)
-    count: dict[str, int] = {}
-    for said in found:
-        for root in said.sentence.stems:
-            count[root] = count.get(root, 0) + 1
-    idf = {root: math.log((1 + len(found)) / n) for root, n in count.items()}
+    count = Counter(chain.from_iterable(said.sentence.stems for said in found))
+    rarity = {n: math.log((1 + len(found)) / n) for n in set(count.values())}
+    idf = {root: rarity[n] for root, n in count.items()}
     most = max(idf.values(), default=0.0) or 1.0
     return [
         _telling(said, idf, most) * (1.0 if said.sources else _fade(place, carried_on))
