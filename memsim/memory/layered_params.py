@@ -24,7 +24,8 @@ class LayeredParams:
         window: latest messages of the conversation that are shown, as far as they fit; the very
             last always, by its beginning and end where it is very long.
         k: earlier messages that are recalled at most, as far as they fit.
-        floor: share of the best message's relevance below which none is quoted.
+        floor: how much is spent: share of the best message's relevance below which none is quoted;
+            0 fills the room.
         fusion: how the ranking by words and the one by meaning become one.
         vector: what the meaning counts, 0 to 1; the words count the rest.
         depth: best of each ranking that are looked at.
@@ -74,7 +75,7 @@ class LayeredParams:
 
     window: int = 4
     k: int | None = None
-    floor: float = 0.45
+    floor: float = 0.2
     fusion: Literal["soft", "zscore", "weights", "rrf"] = "soft"
     vector: float = 0.3
     depth: int = 64

@@ -23,7 +23,7 @@ class RecallPolicy:
 
     The defaults were chosen on recorded conversations of two kinds: short messages between two
     people, and long ones between a user and an assistant. Each was chosen where a change by a third
-    hardly matters.
+    hardly matters. docs/strategies.md says on which data.
 
     Attributes:
         fusion: how a ranking by words and one by meaning become one. `soft` adds standard scores
@@ -52,7 +52,8 @@ class RecallPolicy:
         half_life: age at which relevance is halved; None when age does not matter.
         superseded: whether what was superseded is dropped, ranks right below what took its place,
             or keeps its own rank. Either way the successor inherits its relevance, but for `keep`.
-        floor: share of the best relevance below which a message is not quoted, 0 to 1.
+        floor: how much is spent: share of the best relevance below which a message is not quoted,
+            0 to 1. With 0 all of the room is filled.
         share: share of the room that is used at most, above 0 to 1.
         limit: messages that are quoted at most; None for no bound.
 
@@ -79,7 +80,7 @@ class RecallPolicy:
     opening: float = 2.0
     half_life: timedelta | None = None
     superseded: Superseded = "drop"
-    floor: float = 0.45
+    floor: float = 0.2
     share: float = 1.0
     limit: int | None = None
 

@@ -400,6 +400,22 @@ def test_what_nobody_said_is_brought_up_once_as_well() -> None:
     assert noted.version not in left
 
 
+def test_an_episode_comes_after_the_messages_that_it_is_of() -> None:
+    """However many of the question's words it holds."""
+    it = Remembering(options=MemoryOptions(vectors=False))
+    it.say("To Hvar we go by ferry.", "The ferry to Hvar leaves at nine.", session="trip")
+    it.say("Hm.", session="other")
+    it.clock.advance(timedelta(days=2))
+    it.memory.elapse(it.clock.now())
+    episodes = {e.version for e in it.memory.entries("ana") if e.category == "daily"}
+
+    (recalled,) = (s for s in it.asked("the ferry to Hvar").sections if s.layer == "recalled")
+
+    assert episodes
+    assert episodes.isdisjoint(recalled.items)
+    assert {"ana-1", "ana-2"} <= {*recalled.items}
+
+
 def test_an_episode_does_not_use_up_what_it_is_of() -> None:
     """Where only the episode was quoted, messages may still be; nothing is left of what goes."""
     it = Remembering(options=ONCE)

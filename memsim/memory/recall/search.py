@@ -286,18 +286,33 @@ class Recaller:
         may_follow = self._followed(where)
         overview = self._policy.opening > 0 and asks_overview(text)
         depth = self._policy.depth * (WIDER if overview else 1)
-        lexical = self._vault.lexical(matter(text) if overview else text, where, depth)
-        nearest = self._vault.nearest(text, where, depth) if self._vectors else []
-        return recall(
+        # Summaries may take no place of a message.
+        wanted = depth + min(depth, self._timeline.summaries)
+        lexical = self._vault.lexical(matter(text) if overview else text, where, wanted)
+        nearest = self._vault.nearest(text, where, wanted) if self._vectors else []
+        found = {hit.id for hit in (*lexical, *nearest)}
+        last = [] if overview else self._summed_up(lexical, nearest)
+        ranked = recall(
             text,
-            lexical=lexical,
-            nearest=nearest,
-            about=self._known({hit.id for hit in (*lexical, *nearest)}, where, may_follow),
+            lexical=[hit for hit in lexical if hit.id not in last],
+            nearest=[hit for hit in nearest if hit.id not in last],
+            about=self._known(found, where, may_follow),
             beside=lambda entry: self._timeline.beside(entry) if may_follow(entry) else (),
             places=self._places(may_follow) if overview else None,
             policy=self._policy,
             now=now,
         )
+        return [*ranked, *(Hit(entry, 0.0) for entry in last)]
+
+    def _summed_up(self, *rankings: Iterable[Hit]) -> dict[str, None]:
+        """Summaries of conversations that a message was found of, best first.
+
+        The message says in its own words, and fewer, what a question wants of it.
+        """
+        session, summed_up = self._timeline.session, self._timeline.summed_up
+        found = dict.fromkeys(hit.id for ranking in rankings for hit in ranking)
+        spoken = {session(entry) for entry in found} - {None}
+        return {entry: None for entry in found if summed_up(entry) in spoken}
 
     def _places(self, may_follow: Callable[[str], bool]) -> ConversationPlaces:
         place, reply = self._timeline.place, self._timeline.reply
