@@ -15,7 +15,8 @@ HASH_DIMENSIONS = (16, 4096)
 DEFAULT_DIMENSION = 256
 LITELLM = "litellm/"
 
-_EMBEDDERS = ("hash", "wordllama", LITELLM + "<model>")
+MINILM_DIMENSION = 384
+_EMBEDDERS = ("hash", "minilm", "wordllama", LITELLM + "<model>")
 
 
 class EmbedderRef(NamedTuple):
@@ -206,6 +207,8 @@ def read_embedder(ref: str) -> EmbedderRef:
     if ref.startswith(LITELLM) and ref != LITELLM:
         return EmbedderRef("litellm", ref.removeprefix(LITELLM), 0)
     name, parameters = _parted(ref)
+    if ref == "minilm":
+        return EmbedderRef(ref, ref, MINILM_DIMENSION)
     if name not in {"hash", "wordllama"}:
         known = ", ".join(_EMBEDDERS)
         raise RefError(

@@ -29,6 +29,10 @@ def load_embedder(ref: str) -> Embedder:
         return CachedEmbedder(HashEmbedder(named.dimension))
     if named.kind == "wordllama":
         return CachedEmbedder(WordLlamaEmbedder(named.dimension))
+    if named.kind == "minilm":
+        from memsim.models.minilm_embedder import MiniLmEmbedder
+
+        return CachedEmbedder(MiniLmEmbedder())
     from memsim.models.live.provider_embedder import LiteLLMEmbedder
 
     return CachedEmbedder(LiteLLMEmbedder(named.name))

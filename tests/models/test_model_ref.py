@@ -19,6 +19,7 @@ from memsim.models.model_ref import LiveRef, ModelRef, read_embedder, read_model
         ("hash:dim=256", ("hash", "hash", 256)),
         ("wordllama", ("wordllama", "wordllama", 256)),
         ("wordllama:dim=64", ("wordllama", "wordllama:dim=64", 64)),
+        ("minilm", ("minilm", "minilm", 384)),
         ("litellm/openai/any:thing", ("litellm", "openai/any:thing", 0)),
     ],
 )
@@ -32,7 +33,7 @@ def test_an_embedder_is_read_from_its_ref(ref: str, expected: tuple[str, str, in
     [
         ("wordlama", "did you mean 'wordllama'?"),
         ("Hash", "did you mean 'hash'?"),
-        ("openai/text-embedding-3-small", "there are hash, wordllama, litellm/<model>"),
+        ("openai/text-embedding-3-small", "there are hash, minilm, wordllama, litellm/<model>"),
         ("litellm/", "no embedder is called"),
         ("", "no embedder is called"),
         ("hash:", "must be written as name:param=value"),
