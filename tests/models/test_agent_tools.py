@@ -147,6 +147,20 @@ def test_what_the_user_wants_forgotten_is_forgotten() -> None:
     assert ["dog"] == [*memory.facts]
 
 
+def test_where_several_entries_match_alike_none_is_forgotten() -> None:
+    """They may be other people's; the agent's own entry goes before those of others."""
+    codes = {n: f"The door code of my cabinet is {n}." for n in ("4815", "5502", "9260")}
+    text = "[2026-01-05]\nYusra here. Please forget the door code of my cabinet, I beg you."
+    memory = Facts(**{f"k{n}": said for n, said in codes.items()})
+    unclear, _ = worked(text, KEYED, memory)
+    worked("The door code of my cabinet is 3371.", KEYED, memory)
+    own, _ = worked(text, KEYED, memory)
+
+    assert ["seek"] == names(unclear)
+    assert ["seek", "fetch", "drop"] == names(own)
+    assert sorted(codes.values()) == sorted(memory.facts.values())
+
+
 @pytest.mark.parametrize(
     "text", ["Don't forget that my code is 4455.", "Before I forget it, my code is 4455."]
 )

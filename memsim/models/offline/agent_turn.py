@@ -78,9 +78,8 @@ class AgentTurn:
 
     @cached_property
     def to_forget(self) -> str:
-        """The message, where it asks for something to be forgotten."""
-        asked = any(_FORGET.search(s.text) for s in self.said)
-        return self.message.text if asked else ""
+        """The sentences that ask for something to be forgotten."""
+        return " ".join(s.text for s in self.said if _FORGET.search(s.text))
 
     @cached_property
     def answer(self) -> ReaderAnswer | None:

@@ -43,8 +43,12 @@ _CORRECTS: Final = re.compile(
 _MEANT: Final = 0.5
 """Share of the words of a request to forget that the entry must hold."""
 
-_FORGOTTEN: Final = 3
+_FORGOTTEN: Final = 2
 """Entries that one request has forgotten at most."""
+
+_CLAUSE: Final = re.compile(
+    r"\b(?:forget|delete|erase|remove|wipe)\b(?P<what>[^,.;!?]{0,200})", re.IGNORECASE
+)
 
 _OWN_KEY: Final = re.compile(r"_[0-9a-f]{8}$")
 _INSTRUCTS: Final = re.compile(
@@ -212,9 +216,19 @@ def forget_calls(turn: AgentTurn) -> list[PlannedCall]:
 
 
 def _meant(turn: AgentTurn) -> list[FoundEntry]:
-    """The entries that a request to forget means, best first."""
-    asked = frozenset(content(turn.to_forget)) - _ASKING_WORDS
-    least = max(1.0, _MEANT * len(asked))
-    near = [e for e in shown_entries(turn) if shared_words(e.text, asked) >= least]
-    near.sort(key=lambda e: -shared_words(e.text, asked))
-    return near[:_FORGOTTEN]
+    """The entries that a request to forget means: the agent's own, where any of these match.
+
+    Nothing is meant where too many match alike, as those of several people do.
+    """
+    clause = _CLAUSE.search(turn.to_forget)
+    named = frozenset(content(clause["what"] if clause else "")) - _ASKING_WORDS
+    asked = named or frozenset(content(turn.to_forget)) - _ASKING_WORDS
+    shared = {
+        entry: shared_words(entry.text, asked)
+        for entry in shown_entries(turn)
+        if entry.text not in turn.message.text
+    }
+    near = [e for e, n in shared.items() if n >= max(1.0, _MEANT * len(asked))]
+    near = [e for e in near if _is_own(e)] or near
+    best = [e for e in near if shared[e] == max(shared[other] for other in near)]
+    return best if len(best) <= _FORGOTTEN else []
