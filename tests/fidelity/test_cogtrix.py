@@ -37,10 +37,10 @@ from memsim.systems.cogtrix.exchanges import (
     ExchangeIndex,
     exchanges,
     similarity,
-    summary_prompt,
-    transcript,
+    summary_input,
 )
 from memsim.systems.cogtrix.modes import classify
+from memsim.systems.cogtrix.prompts import RULES, SUMMARY
 from memsim.systems.cogtrix.reasoning_mode import ReasoningState
 from memsim.systems.cogtrix.session_notes import stamped_message
 from memsim.systems.cogtrix.settings import (
@@ -306,14 +306,22 @@ def test_the_summary_has_400_words_at_most() -> None:
     assert 533 == scribe.asked[0].max_tokens
 
 
+def summary_chat(messages: Sequence[Message], summary: str = "") -> tuple[str, str]:
+    """The rules that a live model is sent, and what it is to summarise."""
+    shown = summary_input(messages)
+    request = Request(task="summarise", messages=shown, previous=summary, prompt=SUMMARY)
+    (_, rules), (_, batch) = provider_chat(request)
+    return rules, batch
+
+
 def test_a_model_of_ones_own_is_told_the_five_rules() -> None:
     """What to keep and to leave out, person and tense, length, bullets; then the text."""
     messages = [said("user", "I moved to Oslo.", id="1"), said("assistant", "Noted.", id="2")]
-    rules, batch = summary_prompt(messages)
+    rules, batch = summary_chat(messages)
     words = ("decisions, user preferences", "small talk", "third person", "400 words", "bullet")
-    assert all(word in rule for word, rule in zip(words, rules.text.splitlines(), strict=True))
-    assert batch.text.endswith("User: I moved to Oslo.\n\nAssistant: Noted.")
-    merged = summary_prompt(messages, "They live in Rome.")[1].text
+    assert all(word in rule for word, rule in zip(words, rules.splitlines(), strict=True))
+    assert batch.endswith("User: I moved to Oslo.\n\nAssistant: Noted.")
+    merged = summary_chat(messages, "They live in Rome.")[1]
     assert merged.index("They live in Rome.") < merged.index("I moved to Oslo.")
 
 
@@ -330,7 +338,7 @@ def test_the_model_reads_what_was_said_without_tool_traffic() -> None:
         said("assistant", " It is there. ", id="4"),
     ]
     long = "a" * 1000 + " [...] " + "c" * 500
-    assert f"User: {long}\n\nAssistant: It is there." == transcript(messages)
+    assert summary_chat(messages)[1].endswith(f":\n\nUser: {long}\n\nAssistant: It is there.")
 
 
 @pytest.mark.parametrize("text", [None, "", "  \n"])
@@ -1267,22 +1275,13 @@ def test_a_stamp_before_nothing_is_not_cut_once_it_is_repaired() -> None:
 def test_a_live_model_is_given_the_five_rules() -> None:
     """With the conversation first, and with the summary so far and what is new after that."""
     model = Scribe("- They talked.")
-    talk = Talk(model=model).turns(25)
+    Talk(model=model).turns(25)
     first, second = (provider_chat(request) for request in model.asked[:2])
-    rules = first[0][1]
-    assert 5 == rules.count("\n- ")
-    assert "third person, present tense" in rules
-    assert "under 400 words" in rules
+    assert ("system", "\n".join(f"- {rule}" for rule in RULES)) == first[0] == second[0]
     assert first[1][1].startswith(
-        "Summarize the following conversation:\n\n\n"
-        "User: We talked about item 0.\n\nAssistant: Fine."
+        "The conversation to summarise:\n\nUser: We talked about item 0.\n\nAssistant: Fine."
     )
-    assert second[1][1].startswith(
-        "Here is the existing summary of earlier conversation:\n---\n- They talked.\n---\n\n"
-        "Incorporate the following new exchanges into the summary, merging overlapping topics and"
-        " keeping the result concise:\n\n\n"
-    )
-    assert talk.session.state.summary.compactions >= 2
+    assert second[1][1].startswith("The summary so far:\n---\n- They talked.\n---\n\n")
 
 
 def test_facts_of_a_dropped_summary_are_asked_for_within_their_bounds() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -21,15 +22,18 @@ from memsim.message import (
     load_tokenizer,
     said,
 )
+from memsim.models import Request
 from memsim.models.registry import load_embedder, load_model
 from memsim.systems.cogtrix.chat_session import CogtrixSession
 from memsim.systems.cogtrix.code_mode import CodeState
-from memsim.systems.cogtrix.exchanges import exchanges, transcript
+from memsim.systems.cogtrix.exchanges import exchanges, summary_input
 from memsim.systems.cogtrix.modes import classify, suggested_mode
 from memsim.systems.cogtrix.prefix import HEADER
+from memsim.systems.cogtrix.prompts import SUMMARY
 from memsim.systems.cogtrix.settings import CogtrixSettings, Mode, SessionServices
 from memsim.systems.cogtrix.window_fit import ShortForm, message_content, roll_tiers, trim_messages
 from tests.fidelity.recordings import Comparison, Recordings
+from tests.models.asking import provider_chat
 
 Json = Any
 FILE = "cogtrix-oracle"
@@ -162,7 +166,10 @@ def test_what_is_summarised_and_recalled(
         messages = given(recordings.inputs[literals[name]["input_ref"]])[start:stop]
         field = f"{name}_{start}_{stop}"
         if name == "summary_text":
-            compare(FILE, field, recorded[field], transcript(messages))
+            prompt = replace(SUMMARY, user="{messages}")
+            shown = summary_input(messages)
+            request = Request(task="summarise", messages=shown, prompt=prompt)
+            compare(FILE, field, recorded[field], provider_chat(request)[-1][1])
         else:
             compare(FILE, field, recorded[field], [x.text for x in exchanges(messages)])
 

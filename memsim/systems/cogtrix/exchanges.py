@@ -1,4 +1,4 @@
-"""Older messages as texts: one transcript to be summarised, or exchanges to be recalled."""
+"""Older messages as texts: shortened to be summarised, or exchanges to be recalled."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from memsim.errors import ModelError, RefError
 from memsim.memory.codec import JSON
 from memsim.memory.index import Hit
-from memsim.message import Message, Text, said
+from memsim.message import Message, Text
 from memsim.models import Embedder
-from memsim.systems.cogtrix.settings import SUMMARY_WORDS
 
 if TYPE_CHECKING:
     from memsim.memory.index.vector_index import VectorIndex
@@ -37,14 +36,8 @@ class PastExchange:
         return self.whole + self.parts
 
 
-def transcript(messages: Iterable[Message]) -> str:
-    """Messages as one text for whoever summarises them."""
-    lines = (f"{_label(m)}: {text}" for m, text, _ in _said(messages, SUMMARISED))
-    return "\n\n".join(lines)
-
-
 def summary_input(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """The same as messages, under their own ids."""
+    """Messages as whoever summarises them reads them, under their own ids."""
     return tuple(
         replace(m, blocks=(Text(text),), composed=False)
         for m, text, _ in _said(messages, SUMMARISED)
@@ -83,33 +76,6 @@ def _said(
 
 def _label(message: Message) -> str:
     return "User" if message.role == "user" else "Assistant"
-
-
-# What Cogtrix tells a model that summarises, for those who give it one of their own.
-
-RULES = (
-    "Keep facts, data, decisions, user preferences and action items.",
-    "Leave out small talk, greetings and the details of tool calls.",
-    "Write in the third person and the present tense.",
-    f"Use fewer than {SUMMARY_WORDS} words.",
-    "Use bullet points.",
-)
-"""The five rules of the document."""
-
-FIRST = "The conversation to summarise:\n\n{text}"
-NEXT = (
-    "The summary so far:\n---\n{summary}\n---\n\nTake these further exchanges into it, and say once"
-    " what belongs together:\n\n{text}"
-)
-
-
-def summary_prompt(batch: Iterable[Message], summary: str = "") -> tuple[Message, Message]:
-    """Write the rules, and what is to be summarised after the summary so far."""
-    form = NEXT.replace("{summary}", summary) if summary else FIRST
-    return (
-        said("system", "\n".join(f"- {rule}" for rule in RULES), id="rules"),
-        said("user", form.replace("{text}", transcript(batch)), id="batch"),
-    )
 
 
 THRESHOLD = 0.25

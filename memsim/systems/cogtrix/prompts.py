@@ -1,27 +1,29 @@
 """What Cogtrix tells a model: the five documented rules of a summary, and how facts are distilled.
 
-The rules are the document's, in other words but for their numbers. The messages of the user have
-the shape that the source gives them.
+The words are memsim's own. The shape of the user's messages is the source's: what is said first,
+and what is said once there is a summary.
 """
 
 from __future__ import annotations
 
 from memsim.models import Prompt
+from memsim.systems.cogtrix.settings import SUMMARY_WORDS
+
+RULES = (
+    "Keep facts, data, decisions, user preferences and action items.",
+    "Leave out small talk, greetings and the details of tool calls.",
+    "Write in the third person and the present tense.",
+    f"Use fewer than {SUMMARY_WORDS} words.",
+    "Use bullet points.",
+)
+"""The five rules of the document."""
 
 SUMMARY = Prompt(
-    system=(
-        "You summarise a conversation.\n"
-        "- Preserve key facts, data, decisions, user preferences and action items.\n"
-        "- Drop small-talk, greetings and verbose details of tool calls.\n"
-        "- Write in the third person, present tense.\n"
-        "- Keep the summary under 400 words.\n"
-        "- Use bullet points."
-    ),
-    user="Summarize the following conversation:\n\n\n{messages}",
+    system="\n".join(f"- {rule}" for rule in RULES),
+    user="The conversation to summarise:\n\n{messages}",
     again=(
-        "Here is the existing summary of earlier conversation:\n---\n{previous}\n---\n\n"
-        "Incorporate the following new exchanges into the summary, merging overlapping topics and"
-        " keeping the result concise:\n\n\n{messages}"
+        "The summary so far:\n---\n{previous}\n---\n\nTake these further exchanges into it, and say"
+        " once what belongs together:\n\n{messages}"
     ),
     line="{Role}: {text}",
     joiner="\n\n",
