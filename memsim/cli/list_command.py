@@ -134,6 +134,13 @@ def _scenario_cells(found: Outline, shown: str, origin: str) -> tuple[str, ...]:
     return name, number_format.count(found.turns), str(found.probes), origin, found.about
 
 
+_MARKS = (
+    "Statements about published systems are marked:",
+    "replayed  a scenario or a command reaches what does it",
+    "API       only callers of the classes reach it, so no score depends on it",
+)
+
+
 def _strategies(view: ListView) -> Iterator[TextLine]:
     everything = find_strategies(view.project)
     strategies = [found for found in everything if not found.problem]
@@ -143,6 +150,8 @@ def _strategies(view: ListView) -> Iterator[TextLine]:
         Column("from", right=False, rank=2),
         Column("about", right=False, rank=1, clip=True),
     ]
+    if view.everything:
+        yield from (TextLine(text=f"  {line}", tone="dim") for line in _MARKS)
     lines = list(view.table(columns, rows))
     yield lines[0]
     for found, line in zip(strategies, lines[1:], strict=bool(strategies)):
@@ -167,12 +176,17 @@ def _parameters(found: StrategySource) -> Iterator[TextLine]:
 
 
 def _fidelity(found: StrategySource) -> Iterator[TextLine]:
-    if not found.fidelity:
-        return
-    tests = f"tests/fidelity/test_{found.name}.py"
-    yield TextLine(text=f"      {len(found.fidelity)} statements, each held by a test of {tests}:")
-    for statement, test in found.fidelity:
-        yield TextLine(text=f"        {statement} -> {test}", tone="dim")
+    held = [row for row in found.fidelity if row.test]
+    left = [row for row in found.fidelity if not row.test]
+    if held:
+        tests = f"tests/fidelity/test_{found.name}.py"
+        yield TextLine(text=f"      {len(held)} statements, each held by a test of {tests}:")
+    for row in held:
+        yield TextLine(text=f"        {row.mark:<8}  {row.text} -> {row.test}", tone="dim")
+    if left:
+        yield TextLine(text=f"      {len(left)} statements that are not reproduced:")
+    for row in left:
+        yield TextLine(text=f"        {row.text}", tone="dim")
 
 
 def _metrics(view: ListView) -> Iterator[TextLine]:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal, cast
 
 from memsim.discovery.strategy_ref import Origin, snake_case
 from memsim.errors import RefError
@@ -21,7 +22,7 @@ _MOST_BYTES = 2**20
 """Of a file; its syntax tree takes hundreds of times as much."""
 
 _ARGUMENT = re.compile(r"^\s*(\w+)(?:\s*\([^)]*\))?:\s*(.*)$")
-_ROW = re.compile(r"^\*\s+(.+?)\s*->\s*(test_\w+)$")
+_ROW = re.compile(r"^\*\s+(?:(API|not reproduced):\s+)?(.+?)(?:\s*->\s*(test_\w+))?$")
 _SECTION = re.compile(
     r"^\s*(Args|Arguments|Parameters|Attributes|Raises|Returns|Example|Examples):\s*$"
 )
@@ -43,6 +44,22 @@ class Param:
     doc: str = ""
 
 
+FidelityMark = Literal["replayed", "API", "not reproduced"]
+"""How far a statement of a reproduced system holds.
+
+`replayed`: a scenario or a command reaches what does it. `API`: only callers of the classes do.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FidelityRow:
+    """A statement about a reproduced system; `test` checks it, and is empty if there is none."""
+
+    text: str
+    test: str = ""
+    mark: FidelityMark = "replayed"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrategySource:
     """A strategy as its source describes it.
@@ -52,7 +69,7 @@ class StrategySource:
         doc: the first line of its docstring.
         control: its `control`, if the class sets it to a literal; otherwise empty.
         shadows: the origin of another strategy of that name that it replaces; empty for none.
-        fidelity: statements of the system that it reproduces, each with the test that checks it.
+        fidelity: statements of the system that it reproduces.
         entry: the entry point of an installed strategy, `module:Class`.
         problem: why the file or entry point provides no strategy; empty if it does.
     """
@@ -66,7 +83,7 @@ class StrategySource:
     control: str = ""
     shadows: str = ""
     params: tuple[Param, ...] = ()
-    fidelity: tuple[tuple[str, str], ...] = ()
+    fidelity: tuple[FidelityRow, ...] = ()
     entry: str = ""
     problem: str = ""
 
@@ -265,18 +282,26 @@ def _table_of(node: ast.ClassDef) -> str:
     return ast.get_docstring(node) or ""
 
 
-def _fidelity(document: str) -> Iterator[tuple[str, str]]:
+def _fidelity(document: str) -> Iterator[FidelityRow]:
     told = ""
     for line in (*document.splitlines(), ""):
         text = line.strip()
         if told and (not text or text.startswith("* ")):
-            if row := _ROW.match(told):
-                yield row[1], row[2]
+            if row := _row(told):
+                yield row
             told = ""
         if text.startswith("* "):
             told = text
         elif told:
             told += f" {text}"
+
+
+def _row(told: str) -> FidelityRow | None:
+    found = _ROW.match(told)
+    if not found or bool(found[3]) == (found[1] == "not reproduced"):
+        return None
+    mark = cast("FidelityMark", found[1] or "replayed")
+    return FidelityRow(text=found[2], test=found[3] or "", mark=mark)
 
 
 def _indent(line: str) -> int:

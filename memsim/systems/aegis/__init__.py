@@ -9,12 +9,12 @@ What of AEGIS's document is held by which test:
 * the size is MEMORY USAGE, checked after every write -> test_the_limit_is_64_kb
 * what is too large is written all the same, and raises a ValueError
   -> test_the_write_succeeds_and_raises
-* complex values are JSON, texts stand as they are -> test_values
+* API: complex values are JSON, texts stand as they are -> test_values
 * scratchpad, entities, well_api, entity_id and entity_type_key are its fields -> test_fields
 * get gives all fields -> test_fields
 * set merges, and does not replace -> test_set_merges
 * delete takes fields out, or everything -> test_delete
-* scratchpad and entities have calls of their own; None and [] where they are missing
+* API: scratchpad and entities have calls of their own; None and [] where they are missing
   -> test_scratchpad_and_entities
 * ttl_seconds takes the place of the day, for the whole key -> test_ttl_seconds
 * the table episodic_memories has ten columns, as defined -> test_the_table
@@ -41,11 +41,11 @@ What of AEGIS's document is held by which test:
 * check, inject, mark -> test_check_inject_mark
 * a skill asked for again is not injected again -> test_a_skill_is_injected_once
 * a skill's content is system messages -> test_a_skill_is_injected_once
-* skills, entities and artifacts are tracked -> test_the_ledger_takes_any_item
+* API: skills, entities and artifacts are tracked -> test_the_ledger_takes_any_item
 * evict lets it be injected again -> test_evict
 * get_all gives the whole ledger -> test_marks
-* RedisManager has get, set with `ex`, and delete -> test_the_manager_has_texts
-* RedisManager has ledger_has, ledger_mark, ledger_get_all and the ledger's key
+* API: RedisManager has get, set with `ex`, and delete -> test_the_manager_has_texts
+* API: RedisManager has ledger_has, ledger_mark, ledger_get_all and the ledger's key
   -> test_the_manager_has_the_ledger
 * the memory node reads working memory, then searches episodes -> test_the_order_of_nodes
 * the ledger is used later, by the skill node -> test_the_order_of_nodes
@@ -59,8 +59,10 @@ What of AEGIS's document is held by which test:
 * the service listens on port 8002 -> test_the_service_listens
 * Redis holds working memory and ledger -> test_a_real_redis
 * PostgreSQL with pgvector holds the episodes -> test_a_real_postgres
+* not reproduced: the pipeline injects entities and artifacts, and marks them
+* not reproduced: the pipeline fills in well_api, entity_id and entity_type_key
 
-* defect, repaired by `fixed`: a conversation of which no summary came is in no episode
+* API: defect, repaired by `fixed`: a conversation of which no summary came is in no episode
   -> test_a_conversation_whose_summary_fails_is_lost
 
 What `memsim check` finds against the design, with the conversation that shows it:

@@ -9,14 +9,14 @@ Fidelity, to the document and to the package:
 * working memory is the scratchpad and the recent messages -> test_working_memory
 * long-term memory outlives the process -> test_long_term_memory_survives_a_restart
 * workspace memory is USER.md and daily files -> test_the_workspace_has_its_files
-* ~/.agenticx/workspace holds them as files -> test_the_workspace_is_a_folder
-* memory.backend and memory.path, and the index's default path
+* API: ~/.agenticx/workspace holds them as files -> test_the_workspace_is_a_folder
+* API: memory.backend and memory.path, and the index's default path
   -> test_the_memory_settings_are_taken_as_they_stand
 * the index takes the four roots and memory/*.md -> test_the_index_takes_roots_and_days
 * the hook runs after each turn -> test_the_hook_runs_when_a_turn_is_over
 * its priority is -10: hooks of a higher one run before it
   -> test_the_hook_runs_after_those_of_higher_priority
-* its workspace: session.workspace_dir, AGX_WORKSPACE_ROOT, the user's home
+* API: its workspace: session.workspace_dir, AGX_WORKSPACE_ROOT, the user's home
   -> test_the_hook_has_a_workspace
 * MIN_CHAT_TURNS = 3: at least six records -> test_six_records_are_needed
 * the last 20 messages are scanned -> test_twenty_messages_are_scanned
@@ -43,11 +43,11 @@ Fidelity, to the document and to the package:
 * Mem0 is optional, a separate data plane -> test_mem0_is_beside_the_files
 * scratchpad_write and scratchpad_read -> test_the_scratchpad_has_its_tools
 * the scratchpad persists -> test_long_term_memory_survives_a_restart
-* reserved keys subagent_result::<id> and delegation_result::<id>
+* API: reserved keys subagent_result::<id> and delegation_result::<id>
   -> test_sub_agents_report_under_reserved_keys
-* __pending_subagent_summaries__ is a queue -> test_pending_reports_are_a_queue
-* __taskspace_hint__ and __taskspace_label_hint__ -> test_taskspace_hints_are_kept
-* historical results are read from subagent_result::* -> test_historical_results_are_read
+* API: __pending_subagent_summaries__ is a queue -> test_pending_reports_are_a_queue
+* API: __taskspace_hint__ and __taskspace_label_hint__ -> test_taskspace_hints_are_kept
+* API: historical results are read from subagent_result::* -> test_historical_results_are_read
 * compaction runs before each turn, on sanitised messages
   -> test_compaction_works_on_sanitised_messages
 * threshold_messages 20: above it -> test_twenty_one_messages_are_compacted
@@ -76,6 +76,9 @@ Fidelity, to the document and to the package:
 * 0.6: a demand is repeated word for word -> test_demands_are_repeated_in_06
 * 0.6: long results of tools are cut as they come -> test_long_results_are_cut_in_06
 * 0.6: parts of Chinese sentences are found -> test_06_finds_parts_of_chinese_sentences
+* not reproduced: sessions.sqlite holds the scratchpad, which a strategy saves with its state
+* not reproduced: avatars and groups, whose prompts and workspaces are their own
+* not reproduced: databases that `memory.backend` names beside SQLite
 
 What `memsim check` finds against the design, with the conversation that shows it:
 

@@ -10,13 +10,13 @@ Fidelity:
   -> test_the_model_is_sent_the_messages_in_order
 * what getMessages gives cannot change the memory
   -> test_messages_that_are_given_out_change_nothing
-* saveState and loadState of messages -> test_state_goes_out_and_in
+* API: saveState and loadState of messages -> test_state_goes_out_and_in
 * msgThreshold 30, tokenRatio 0.3, lastKeep 10 -> test_thresholds_are_the_documented_ones
 * too many messages trigger -> test_messages_trigger
 * too many tokens trigger -> test_tokens_trigger
 * compression merges, then summarises, then offloads, as long as it must
   -> test_compression_is_progressive
-* what is left is a summary, references and the latest messages
+* API: what is left is a summary, references and the latest messages
   -> test_a_summary_references_and_the_latest_are_left
 * the last N messages stay -> test_the_latest_messages_stay
 * the user's message is stored before reasoning, reply and results after
@@ -29,7 +29,7 @@ Fidelity:
   -> test_a_live_model_is_sent_its_prompts
 * summarisation puts one summary before the recent messages
   -> test_summarisation_puts_one_summary_first
-* offloading keeps large content outside -> test_offloading_keeps_large_content_outside
+* API: offloading keeps large content outside -> test_offloading_keeps_large_content_outside
 * record and retrieve of LongTermMemory -> test_what_is_recorded_is_retrieved
 * long-term memory crosses sessions -> test_long_term_memory_crosses_sessions
 * Mem0 keeps what is extracted of user and assistant messages, by user
@@ -44,10 +44,11 @@ Fidelity:
   -> test_memories_stand_in_their_block
 * record_to_memory takes thinking and content -> test_recording_by_tool
 * retrieve_from_memory takes keywords -> test_retrieving_by_tool
-* a session's file holds components, by name, and a timestamp
+* API: a session's file holds components, by name, and a timestamp
   -> test_session_files_are_as_documented
-* a component is named by its class -> test_a_component_is_named_by_its_class
+* API: a component is named by its class -> test_a_component_is_named_by_its_class
 * sessions are loaded if they exist -> test_a_session_is_loaded_again
+* not reproduced: a SessionManager by which a conversation begins where its file ends
 * defect: results of tools count no tokens; fixed counts them -> test_results_count_only_when_fixed
 * defect: session keys join with _; fixed tells them apart
   -> test_session_keys_collide_unless_fixed
@@ -65,14 +66,14 @@ Fidelity:
   -> test_each_family_has_its_prompt
 * 1.0.12: the current round is summarised again every time
   -> test_the_current_round_is_summarised_every_time
-* 1.0.12: planning is kept from the model -> test_planning_is_not_shown
-* 1.0.12: where the agent's plan stands is told in <plan_aware_hint>
+* API: 1.0.12: planning is kept from the model -> test_planning_is_not_shown
+* API: 1.0.12: where the agent's plan stands is told in <plan_aware_hint>
   -> test_the_model_is_told_where_the_plan_stands
 * 1.0.12: context_reload and its answers -> test_reloading_by_tool
 * 1.0.12: the agent is told of references -> test_the_agent_is_told_of_references
-* 1.0.12: the original list only grows, and interactions are read from it
+* API: 1.0.12: the original list only grows, and interactions are read from it
   -> test_the_original_list_only_grows
-* 1.0.12: clearing leaves offloads and events -> test_clearing_leaves_offloads
+* API: 1.0.12: clearing leaves offloads and events -> test_clearing_leaves_offloads
 * 1.0.12: events name the neighbours and the cost -> test_events_tell_what_was_done
 * 1.0.12: memories stay in the history and are recorded again, unless fixed
   -> test_memories_are_recorded_again

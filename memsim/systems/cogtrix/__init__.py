@@ -35,19 +35,19 @@ The document's statements, and the test that holds each:
 * 3 exchanges are recalled, none with `vector_recall_k: 0` -> test_so_many_exchanges_are_recalled
 * the index is the session's own -> test_every_session_has_an_index_of_its_own
 * they stand under "Related past exchanges" -> test_the_parts_stand_in_the_documented_order
-* `rag.model` names the embedder, else Ollama's and then OpenAI's is taken
+* API: `rag.model` names the embedder, else Ollama's and then OpenAI's is taken
   -> test_the_embedder_is_named_or_found
 * what is summarised is what is embedded -> test_only_what_was_summarised_can_be_recalled
 * without an embedder recall is skipped
   -> test_without_an_embedder_nothing_is_recalled_and_all_else_goes_on
-* an index of another embedder is discarded and rebuilt
+* API: an index of another embedder is discarded and rebuilt
   -> test_vectors_of_another_embedder_are_made_anew
 * messages begin with `[YYYY-MM-DD HH:MM:SS UTC] ` -> test_what_is_sent_is_stamped_in_utc
 * users' messages are stamped as they are said, replies as they are finished
   -> test_what_is_sent_is_stamped_in_utc
 * no other date is written -> test_a_stamp_takes_the_place_of_the_date_line
 * timestamps are saved as ISO 8601 in UTC -> test_stamps_are_stored_in_iso_format
-* old session files without timestamps load -> test_old_files_without_stamps_load
+* API: old session files without timestamps load -> test_old_files_without_stamps_load
 * conversation mode tracks topics, entities and key facts, and sends none
   -> test_conversation_mode_tracks_topics_entities_and_key_facts
 * code mode tracks mentioned files -> test_code_mode_tracks_mentioned_files
@@ -55,18 +55,18 @@ The document's statements, and the test that holds each:
 * `max_errors` is 5 -> test_five_errors_are_kept
 * errors are retained for debugging -> test_errors_stay_when_their_message_has_left_the_window
 * the task and what was accomplished are tracked -> test_code_mode_tracks_the_task_and_its_progress
-* task, files, errors and changes stand beside the messages
+* API: task, files, errors and changes stand beside the messages
   -> test_task_files_errors_and_changes_are_shown_in_order
 * objective, goals, decisions with rationale, constraints, rejected options and assumptions are
   tracked -> test_reasoning_mode_tracks_what_is_planned_and_decided
-* goals, then constraints, then decisions -> test_sections_stand_in_order_with_their_bounds
-* `max_decisions` is 20, `max_alternatives` is 10
+* API: goals, then constraints, then decisions -> test_sections_stand_in_order_with_their_bounds
+* API: `max_decisions` is 20, `max_alternatives` is 10
   -> test_twenty_decisions_and_ten_alternatives_are_kept
 * constraints have three categories -> test_constraints_of_other_categories_are_ignored
-* `prefix_max_stale_turns` is 3 -> test_a_section_is_shown_for_three_turns_after_it_was_touched
-* an update of an alternative is no touch
+* API: `prefix_max_stale_turns` is 3 -> test_a_section_is_shown_for_three_turns_after_it_was_touched
+* API: an update of an alternative is no touch
   -> test_an_alternative_that_is_updated_keeps_nothing_fresh
-* the `memory:` settings, COGTRIX_MEMORY_MODE and the command line are taken as they stand
+* API: the `memory:` settings, COGTRIX_MEMORY_MODE and the command line are taken as they stand
   -> test_settings_come_from_a_file_the_environment_or_the_command_line
 * every documented default -> test_the_defaults_are_the_documented_ones
 * unknown modes and numbers out of range are refused
@@ -74,7 +74,7 @@ The document's statements, and the test that holds each:
 * `/mode` and `/M` switch at once and keep the session -> test_a_command_switches_the_mode_at_once
 * a mode's state outlives a switch -> test_what_a_mode_tracked_is_there_when_it_is_switched_back
 * `Switched to code mode` is said -> test_the_switch_is_told_as_an_event
-* four places hold a session: history, `_hybrid`, `_mode_state`, vectors
+* API: four places hold a session: history, `_hybrid`, `_mode_state`, vectors
   -> test_a_session_is_kept_in_its_documented_files
 * the summary's file holds its text and coverage index
   -> test_the_files_of_other_programs_are_enough
@@ -85,7 +85,7 @@ The document's statements, and the test that holds each:
 * tokens are estimated at 4 characters -> test_tokens_are_estimated_at_four_characters
 * a part of the window is reserved for the reply
   -> test_a_quarter_of_the_window_is_kept_for_the_reply
-* `max_tokens` of the reply is what is left, 1 at least
+* API: `max_tokens` of the reply is what is left, 1 at least
   -> test_the_reply_never_has_less_than_one_token
 * the oldest messages are dropped first -> test_the_oldest_messages_are_dropped_first
 * long messages are cut with a truncation marker -> test_a_long_message_is_cut_with_a_marker
@@ -113,14 +113,16 @@ The document's statements, and the test that holds each:
 * source: an exchange needs a similarity of 0.25
   -> test_in_the_source_what_is_too_far_is_not_recalled
 * source: conversation mode has no window -> test_in_the_source_a_conversation_is_sent_whole
-* source: at most 15 facts of 20 words are distilled
+* API: source: at most 15 facts of 20 words are distilled
   -> test_facts_of_a_dropped_summary_are_asked_for_within_their_bounds
-* source: summaries expire by tokens or age, and facts are distilled for 7 days
+* API: source: summaries expire by tokens or age, and facts are distilled for 7 days
   -> test_in_the_source_a_summary_expires
 * source, by `tiers`: older answers are kept in shorter forms
   -> test_tiers_keep_older_answers_in_shorter_forms
 * source, by `switching=auto`: the mode follows two of the last three messages
   -> test_the_mode_can_follow_what_is_asked_for
+* not reproduced: each mode has tools of its own
+* not reproduced: which goal a sub-goal belongs to is found in what is said
 
 What `memsim check` finds against the design, with the conversation that shows it:
 

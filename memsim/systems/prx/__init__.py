@@ -24,7 +24,7 @@ Fidelity, by statement of the document:
 * conversation_retention_days = 3 -> test_conversation_entries_last_three_days
 * daily_retention_days = 7 -> test_daily_entries_are_put_away_after_seven_days
 * core is permanent until it is forgotten -> test_core_entries_stay
-* daily is of the session that it was stored in -> test_entries_know_their_session
+* an entry knows the session in which it was stored -> test_entries_know_their_session
 * custom categories follow daily -> test_custom_entries_follow_daily
 * types of parameters, and which of them are required -> test_documented_parameters
 * memory_store: key, value, category = "core" -> test_store_takes_key_value_and_category
@@ -53,11 +53,15 @@ Fidelity, by statement of the document:
   -> test_the_other_four_stay_under_access_control
 * under access control memory_search gives what one has access to
   -> test_search_gives_what_one_has_access_to
-* file_read is blocked from memory files under access control
+* API: file_read is blocked from memory files under access control
   -> test_file_read_is_blocked_under_access_control
-* the audit trail has tool, key, category and success -> test_uses_of_tools_are_noted
+* the audit trail has tool, category, success and a digest of the key
+  -> test_uses_of_tools_are_noted
 * security.audit.enabled = true switches it on
   -> test_the_audit_is_switched_on_where_the_document_has_it
+* not reproduced: daily entries are found in the session in which they were stored alone
+* not reproduced: the audit trail has the key as it stands
+* not reproduced: embedding_model and embedding_dimensions choose the embedder; it is the run's
 
 Implied defects, repaired by `fixed`:
 
@@ -95,9 +99,9 @@ What 0.3.0 does otherwise (`version=0.3.0`):
 * custom rows are never pruned -> test_real_hygiene
 * the file backend forgets nothing -> test_real_markdown
 * files keep what hygiene erased -> test_files_outlive_rows_that_grew_old
-* a lost database is made again when the memory opens
+* API: a lost database is made again when the memory opens
   -> test_a_lost_database_is_made_again_where_a_memory_opens
-* a lost database comes back, and cannot be opened unless `fixed`
+* API: a lost database comes back, and cannot be opened unless `fixed`
   -> test_a_lost_database_comes_back_only_repaired
 
 What `memsim check` finds against the design, with the conversation that shows it:
