@@ -16,7 +16,17 @@ from hypothesis.internal.charmap import intervals_from_codec
 from hypothesis.internal.constants_ast import Constants
 from hypothesis.internal.intervalsets import IntervalSet
 
-from tests.tiers import FAST, KINDS, TESTS, mark_slow, whole_file_is_slow, worker_group
+from tests.tiers import (
+    FAST,
+    KINDS,
+    SLOW,
+    TESTS,
+    mark_slow,
+    may_hold_slow,
+    unlisted_slow,
+    whole_file_is_slow,
+    worker_group,
+)
 
 pytest_plugins = ["pytester"]
 
@@ -55,9 +65,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave files unread that hold slow tests only, where those are left out."""
-    left_out = config.getoption("markexpr") == FAST and whole_file_is_slow(collection_path)
-    return left_out or None
+    """Leave files unread of which no test would run: slow ones, or those without a slow test."""
+    chosen = config.getoption("markexpr")
+    is_test = collection_path.match("test_*.py")
+    left_out = chosen == FAST and whole_file_is_slow(collection_path)
+    return left_out or (chosen == SLOW and is_test and not may_hold_slow(collection_path)) or None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -78,6 +90,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark slow tests, and those that ask for `data_dir`; in any worker in the same order."""
     items.sort(key=lambda item: item.path)
     mark_slow(items)
+    if unlisted := unlisted_slow(items):
+        raise pytest.UsageError(f"list in PARTLY_SLOW of tests/tiers.py: {', '.join(unlisted)}")
     for item in items:
         if "data_dir" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.needs_data)

@@ -6,11 +6,22 @@ import sys
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis.internal import charmap
 
-from tests.tiers import FAST, FAST_ROWS, GROUPS, KINDS, SLOW_TESTS, slow_row, worker_group
+from tests.tiers import (
+    FAST,
+    FAST_ROWS,
+    GROUPS,
+    KINDS,
+    PARTLY_SLOW,
+    SLOW_TESTS,
+    slow_row,
+    unlisted_slow,
+    worker_group,
+)
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
@@ -92,6 +103,19 @@ def test_two_workers_read_the_files_from_both_ends(
 
     everything = sorted(map(str, TESTS.iterdir()), reverse=True)
     assert (everything if from_the_end else ["tests"]) == config.args
+
+
+def test_a_slow_test_in_a_file_that_is_not_listed_is_noticed() -> None:
+    """Such a file is not read by `make test-slow`: its slow test would never run."""
+
+    def item(file: str, *, slow: bool) -> Any:  # noqa: ANN401 - as much of an item as is looked at
+        return SimpleNamespace(path=TESTS / file, get_closest_marker=lambda _: slow or None)
+
+    items = [item(file, slow=True) for file in (*PARTLY_SLOW, "test_wheel.py", "test_resume.py")]
+
+    assert [] == unlisted_slow([*items, item("test_clock.py", slow=False)])
+    assert ["test_clock.py"] == unlisted_slow([*items, item("test_clock.py", slow=True)])
+    assert [] == [file for file in PARTLY_SLOW if not (TESTS / file).is_file()]
 
 
 def test_ci_runs_both_tiers() -> None:

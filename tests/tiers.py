@@ -186,6 +186,25 @@ FAST_ROWS: Mapping[str, tuple[str, ...]] = {
 FIXTURES: Mapping[str, str] = {"browser": "browser", "matrix": "replays"}
 """Fixtures whose tests are slow, with their kind."""
 
+PARTLY_SLOW: tuple[str, ...] = (
+    "cli/test_killed_strategy.py",
+    "cli/test_progress.py",
+    "cli/test_prx_workspaces.py",
+    "fidelity/test_aegis.py",
+    "fidelity/test_recorded_aegis.py",
+    "fuzz/test_fuzz.py",
+    "memory/stores/test_postgres_store.py",
+    "memory/stores/test_redis_store.py",
+    "options/test_isolated.py",
+    "report/html/test_html_browser.py",
+    "report/html/test_replay_viewer.py",
+    "strategies/test_rankings.py",
+    "strategy_process/test_isolated_runs.py",
+    "testing/test_check_halves.py",
+    "testing/test_isolated_checks.py",
+)
+"""Files whose slow tests are known by a fixture, an id or a marker of their own."""
+
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "doubles": ("leakage/test_doubles.py",),
     "gate": ("gate/test_own_gate.py",),
@@ -204,13 +223,24 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 """Files that run in one worker, because they import or play something that takes seconds."""
 
-FAST = "not slow"
-"""What `make test` gives to `-m`."""
+FAST, SLOW = "not slow", "slow"
+"""What `make test` and `make test-slow` give to `-m`."""
 
 
 def whole_file_is_slow(path: Path) -> bool:
     """Whether a file need not be imported where slow tests are left out."""
     return path.is_relative_to(TESTS) and _kind(path, "") is not None
+
+
+def may_hold_slow(path: Path) -> bool:
+    """Whether a file has to be imported where only slow tests run."""
+    return not path.is_relative_to(TESTS) or path.relative_to(TESTS).as_posix() in _WITH_SLOW
+
+
+def unlisted_slow(items: Iterable[pytest.Item]) -> list[str]:
+    """Files with slow tests that `make test-slow` would leave unread, as they are not listed."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    return sorted(path.name for path in slow if not may_hold_slow(path))
 
 
 def mark_slow(items: Iterable[pytest.Item]) -> None:
@@ -272,3 +302,6 @@ def _kind(path: Path, test: str) -> str | None:
 
 _KIND_OF = {test: kind for kind, tests in SLOW_TESTS.items() for test in tests}
 _GROUP_OF = {file: group for group, files in GROUPS.items() for file in files}
+_WITH_SLOW = frozenset(
+    (*PARTLY_SLOW, *(test.partition("::")[0] for test in (*_KIND_OF, *FAST_ROWS)))
+)
