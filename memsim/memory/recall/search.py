@@ -22,6 +22,10 @@ from memsim.message import MESSAGE_OVERHEAD, Message, Text, TokenCounter, compos
 
 GAP = "…"
 
+SPARE = 2
+"""How many times as many entries are asked for as are looked at. Summaries of conversations then
+take no place of a message, however many others have."""
+
 
 def excerpt(parts: Sequence[str], chosen: Sequence[int]) -> str:
     """The chosen passages of a text in its order, with a mark where some are left out between."""
@@ -286,8 +290,7 @@ class Recaller:
         may_follow = self._followed(where)
         overview = self._policy.opening > 0 and asks_overview(text)
         depth = self._policy.depth * (WIDER if overview else 1)
-        # Summaries may take no place of a message.
-        wanted = depth + min(depth, self._timeline.summaries)
+        wanted = depth if overview else SPARE * depth
         lexical = self._vault.lexical(matter(text) if overview else text, where, wanted)
         nearest = self._vault.nearest(text, where, wanted) if self._vectors else []
         found = {hit.id for hit in (*lexical, *nearest)}

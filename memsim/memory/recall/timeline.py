@@ -368,11 +368,6 @@ class Timeline:
         said = self._said.get(entry)
         return None if said is None else said.session
 
-    @property
-    def summaries(self) -> int:
-        """The number of episodes."""
-        return len(self._episodes)
-
     def summed_up(self, entry: str) -> str | None:
         """The conversation that an episode is the summary of; None for another entry."""
         found = self._episodes.get(entry)
