@@ -268,7 +268,9 @@ def _matrices(dataset: str, columns: Sequence[_Column]) -> Iterable[Matrix]:
     else:
         kinds.append(("ability", lambda a: a.ability))
     for by, name_of in kinds:
-        names = {a.unit: name_of(a) for c in columns for a in c.answers if a.answerable}
+        # In a damaged run one strategy's probe may be answerable, and the other's not.
+        asked = [a for c in columns for a in c.answers]
+        names = {a.unit: name_of(a) for a in asked if a.answerable or a.score("recall") is not None}
         slices = tuple(_slices(names, columns))
         if len(slices) > 1:
             yield Matrix(by=by, slices=slices)

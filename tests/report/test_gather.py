@@ -23,6 +23,7 @@ from memsim.runs import Run, load_run, open_run, perform
 from memsim.scaffold import scaffold
 from memsim.suite.case_plan import plan, resolve_strategies
 from memsim.suite.scenarios import find_scenarios
+from tests.doubles.hostile_files import sealed
 
 MakeRun = Callable[..., Run]
 
@@ -74,6 +75,21 @@ def test_controls_stand_at_their_ends_and_have_no_letter(make_run: MakeRun) -> N
         ("b", "sliding_window:messages=12", ""),
         ("", "no_memory", "floor"),
     ]
+
+
+def test_a_probe_that_a_damaged_run_calls_unanswerable_is_shown_by_its_recall(
+    make_run: MakeRun,
+) -> None:
+    """The lines were changed by hand: the board is drawn all the same."""
+    run = make_run()
+    whole = {path.name: path.read_bytes() for path in run.folder.glob("*.jsonl")}
+    told = whole["probes.jsonl"].replace(b'"unanswerable":false', b'"unanswerable":true')
+    for name, data in sealed({**whole, "probes.jsonl": told}, whole).items():
+        (run.folder / name).write_bytes(data)
+
+    summary = summarise(load_run(run.folder, run.folder.parent))
+
+    assert row(summary, "mine").recall.n == 10
 
 
 def test_recall_is_over_answerable_probes_and_abstention_over_the_others(
