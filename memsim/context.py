@@ -179,11 +179,14 @@ class Context:
         rank: makes the ranking, for strategies that need no ranking to build the context. It is
             called when a probe is scored, right after the context was made, and must change
             nothing.
+        confidence: how sure the strategy is that what it recalled answers the query, 0 to 1; None
+            for strategies that do not say.
     """
 
     sections: tuple[Section, ...] = ()
     ranking: tuple[str, ...] = ()
     rank: Callable[[], tuple[str, ...]] | None = field(default=None, repr=False, compare=False)
+    confidence: float | None = field(default=None, compare=False)
 
     def ranked(self) -> Context:
         """The same context with its ranking made."""
@@ -240,9 +243,12 @@ class ContextBuilder:
                 total += dates(date_line(day))
         return total
 
-    def context(self, *sections: Section, ranking: tuple[str, ...] = ()) -> Context:
+    def context(
+        self, *sections: Section, ranking: tuple[str, ...] = (), confidence: float | None = None
+    ) -> Context:
         """A context of these sections, without the empty ones."""
-        return Context(sections=tuple(s for s in sections if s.messages), ranking=ranking)
+        kept = tuple(s for s in sections if s.messages)
+        return Context(sections=kept, ranking=ranking, confidence=confidence)
 
     def fit(self, context: Context, budget: int) -> tuple[Context, tuple[Message, ...]]:
         """Cut a context to a budget in tokens; return the context and the messages that were cut.

@@ -68,7 +68,7 @@ def fit_context(build: ContextBuilder, context: Context, budget: int) -> Context
     sections = [left[s.layer] for s in context.sections if s.layer in left]
     if rest.tokens + window.tokens > max(budget, 0):
         raise BudgetUnsatisfiable("system", rest.tokens + window.tokens, budget)
-    return Context(sections=tuple(sections), ranking=context.ranking)
+    return replace(context, sections=tuple(sections), rank=None)
 
 
 def _of(sections: Iterable[Section]) -> Context:

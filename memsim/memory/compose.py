@@ -237,7 +237,13 @@ class Composer:
             turn=question.turn,
         )
         return self._build.context(
-            core, *summary, recalled.section, notes, *window, ranking=recalled.ranking
+            core,
+            *summary,
+            recalled.section,
+            notes,
+            *window,
+            ranking=recalled.ranking,
+            confidence=recalled.confidence,
         )
 
     def delivered(self, context: Context, of: Conversation, now: datetime) -> None:

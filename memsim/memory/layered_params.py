@@ -26,6 +26,8 @@ class LayeredParams:
         k: earlier messages that are recalled at most, as far as they fit.
         floor: how much is spent: share of the best message's relevance below which none is quoted;
             0 fills the room.
+        sure: confidence that what was found answers, below which nothing is quoted, 0 to 1; more
+            means fewer false answers and less recall.
         fusion: how the ranking by words and the one by meaning become one.
         vector: what the meaning counts, 0 to 1; the words count the rest.
         depth: best of each ranking that are looked at.
@@ -76,6 +78,7 @@ class LayeredParams:
     window: int = 4
     k: int | None = None
     floor: float = 0.2
+    sure: float = 0.33
     fusion: Literal["soft", "zscore", "weights", "rrf"] = "soft"
     vector: float = 0.3
     depth: int = 64

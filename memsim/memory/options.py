@@ -54,6 +54,8 @@ class RecallPolicy:
             or keeps its own rank. Either way the successor inherits its relevance, but for `keep`.
         floor: how much is spent: share of the best relevance below which a message is not quoted,
             0 to 1. With 0 all of the room is filled.
+        sure: confidence below which nothing is quoted, 0 to 1: an agent that is shown nothing
+            can say that it does not know. `memsim.memory.recall.confidence` says what it is.
         share: share of the room that is used at most, above 0 to 1.
         limit: messages that are quoted at most; None for no bound.
 
@@ -81,13 +83,14 @@ class RecallPolicy:
     half_life: timedelta | None = None
     superseded: Superseded = "drop"
     floor: float = 0.2
+    sure: float = 0.33
     share: float = 1.0
     limit: int | None = None
 
     def __post_init__(self) -> None:
         _one_of("fusion", self.fusion, get_args(Fusion))
         _one_of("superseded", self.superseded, get_args(Superseded))
-        for name in ("vector", "neighbours", "floor", "share"):
+        for name in ("vector", "neighbours", "floor", "sure", "share"):
             _within(name, getattr(self, name), 0, 1)
         for name in ("named", "dated", "standing", "depth"):
             _within(name, getattr(self, name), 1, math.inf)
@@ -131,6 +134,7 @@ PRX_RECALL = RecallPolicy(
     opening=0.0,
     superseded="keep",
     floor=0.0,
+    sure=0.0,
 )
 """Seven tenths meaning and three tenths words, each scaled to 0..1, and nothing else."""
 

@@ -96,6 +96,9 @@ class Watch:
 
     def check_context(self, context: Context, query: Query) -> None:
         """Check a context against the contract and the promises of the strategy's class."""
+        sure = context.confidence
+        if sure is not None and not 0 <= sure <= 1:
+            raise StrategyError(f"the confidence of a context is {sure!r}: 0 to 1, or None")
         for section in context.sections:
             if section.layer not in SECTIONS and (wrong := wrong_name(section.layer)):
                 raise StrategyError(wrong)

@@ -74,6 +74,7 @@ def score_probe(trace: ProbeTrace, discarded: Mapping[str, str]) -> ProbeScore:
             "answer_in_context": None if shown is None else float(shown),
             **evidence_scores(trace),
             **(rank_scores(found) if found else {}),
+            "confidence": None if trace.context is None else trace.context.confidence,
             "leaks": float(bool(visible)) if trace.hidden and trace.context else None,
         },
         leaks=visible,

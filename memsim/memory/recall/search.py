@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,8 +15,9 @@ from memsim.memory.index import Hit
 from memsim.memory.index.split import snippet
 from memsim.memory.options import MemoryOptions
 from memsim.memory.permissions import Permissions, Where
+from memsim.memory.recall.confidence import LOOKED_AT, FoundMessage, confidence
 from memsim.memory.recall.overview import WIDER, ConversationPlaces, asks_overview, matter
-from memsim.memory.recall.ranking import fit_to_room, recall
+from memsim.memory.recall.ranking import QuestionCues, fit_to_room, recall
 from memsim.memory.recall.timeline import MessageFacts, Timeline, repeat_digest
 from memsim.memory.vault import SearchHit, Vault
 from memsim.message import MESSAGE_OVERHEAD, Message, Text, TokenCounter, composed
@@ -83,6 +85,9 @@ LEAST = 24
 """Tokens below which a clipped message says too little to be shown."""
 
 REMEMBERED = 1 << 15
+
+ASKED_OF = 15
+"""Best messages among whose speakers are those whom a question may name."""
 
 _ADDITIVE = frozenset({"o200k_base", "cl100k_base"})
 """Encodings that never join what stands after a line's end with what stands before it."""
@@ -211,11 +216,13 @@ def _head(message: Message) -> str:
 class RecallResult:
     """What was brought up.
 
-    The section is without messages where nothing was found, or nothing fits.
+    The section is without messages where nothing was found, nothing fits, or it is not sure enough
+    that what was found answers.
     """
 
     section: Section
     ranking: tuple[str, ...]
+    confidence: float
 
 
 class Recaller:
@@ -254,8 +261,13 @@ class Recaller:
         What `visible` names is not found: what stands in the context already, and what was brought
         up before, as `Section.items` names it. What messages in `beside` say is not quoted again.
         """
-        hits = self.search(text, where, now)
+        hits, distance = self._found(text, where, now)
         sources = {hit.id: self._timeline.source(hit.id) for hit in hits}
+        ranking = tuple(dict.fromkeys(s for s in sources.values() if s is not None))
+        sure = self._confidence(text, hits, where, distance)
+        if sure < self._policy.sure:
+            nothing = Section(layer="recalled", messages=(), tokens=0)
+            return RecallResult(section=nothing, ranking=ranking, confidence=sure)
         shown = self._shown(sources, set(visible), where)
         shown |= self._repeated(sources, shown, beside)
         chosen = fit_to_room(
@@ -276,8 +288,7 @@ class Recaller:
         # An entry goes by its id among messages, and by more where another may take its place.
         names = {entry.id: entry.version for entry in entries}
         section = replace(section, items=tuple(names.get(i, i) for i in section.items))
-        ranking = dict.fromkeys(source for source in sources.values() if source is not None)
-        return RecallResult(section=section, ranking=tuple(ranking))
+        return RecallResult(section=section, ranking=ranking, confidence=sure)
 
     def entries(self, text: str, where: Where, now: datetime, k: int) -> list[SearchHit]:
         """The best `k` entries for a text, as they are in the store."""
@@ -287,6 +298,10 @@ class Recaller:
 
     def search(self, text: str, where: Where, now: datetime) -> list[Hit]:
         """Rank the entries for a text, best first."""
+        return self._found(text, where, now)[0]
+
+    def _found(self, text: str, where: Where, now: datetime) -> tuple[list[Hit], float]:
+        """The ranking, and how far the nearest meaning stands out from the others."""
         may_follow = self._followed(where)
         overview = self._policy.opening > 0 and asks_overview(text)
         depth = self._policy.depth * (WIDER if overview else 1)
@@ -305,7 +320,7 @@ class Recaller:
             policy=self._policy,
             now=now,
         )
-        return [*ranked, *(Hit(entry, 0.0) for entry in last)]
+        return [*ranked, *(Hit(entry, 0.0) for entry in last)], _distance(nearest)
 
     def _summed_up(self, *rankings: Iterable[Hit]) -> dict[str, None]:
         """Summaries of conversations that a message was found of, best first.
@@ -316,6 +331,29 @@ class Recaller:
         found = dict.fromkeys(hit.id for ranking in rankings for hit in ranking)
         spoken = {session(entry) for entry in found} - {None}
         return {entry: None for entry in found if summed_up(entry) in spoken}
+
+    def _confidence(
+        self, question: str, hits: Sequence[Hit], where: Where, distance: float
+    ) -> float:
+        """How sure it is that the best hits answer a question."""
+        cues = QuestionCues(question)
+        known = (self._timeline.about(hit.id) for hit in hits[:ASKED_OF])
+        people = dict.fromkeys(about.principal for about in known if about is not None)
+        best = {hit.id: hit.score for hit in hits[:LOOKED_AT]}
+        found = [
+            FoundMessage(
+                principal=entry.owner,
+                role=message.role,
+                text=message.text,
+                relevance=max(best[entry.id], 0.0),
+            )
+            for entry in self._vault.fetch([*best], where)
+            for message in [read_message(entry)]
+        ]
+        found.sort(key=lambda message: -message.relevance)
+        # What many messages make together is of more people than one.
+        named = [] if asks_overview(question) else [*filter(cues.names, people)]
+        return confidence(question, found, named, distance)
 
     def _places(self, may_follow: Callable[[str], bool]) -> ConversationPlaces:
         place, reply = self._timeline.place, self._timeline.reply
@@ -442,3 +480,15 @@ def _excerpt(held: dict[int, str]) -> str:
     places = sorted(held)
     most = places[-1] + 1
     return excerpt([held.get(n, "") for n in range(most)], places)
+
+
+_NEAREST = 8
+"""Messages by meaning that are not looked at when it is asked how near the others are."""
+
+
+def _distance(nearest: Sequence[Hit]) -> float:
+    """How far the best cosine is above the mean of those behind the best few; 0 for few."""
+    others = [hit.score for hit in nearest[_NEAREST:]]
+    if len(others) < LOOKED_AT:
+        return 0.0
+    return nearest[0].score - math.fsum(others) / len(others)
