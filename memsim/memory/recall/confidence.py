@@ -17,13 +17,13 @@ from memsim.fast_dataclass import fast_init
 from memsim.language.lexicon import FIRST_PERSON, SECOND_PERSON
 from memsim.language.text import index_terms, plain_terms, sentences
 
-LOOKED_AT = 5
+LOOKED_AT = 3
 """Best messages that are looked at."""
 
-_REST = 0.3
+_REST = 0.6
 """Weight of the pronouns of a whole message beside those of its best sentence."""
 
-_OTHERS = 0.9
+_OTHERS = 0.8
 """Weight of what others say of somebody beside what they say themselves."""
 
 _STANDS_OUT = 0.45

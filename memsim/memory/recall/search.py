@@ -489,6 +489,6 @@ _NEAREST = 8
 def _distance(nearest: Sequence[Hit]) -> float:
     """How far the best cosine is above the mean of those behind the best few; 0 for few."""
     others = [hit.score for hit in nearest[_NEAREST:]]
-    if len(others) < LOOKED_AT:
+    if not others:
         return 0.0
     return nearest[0].score - math.fsum(others) / len(others)

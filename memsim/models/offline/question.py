@@ -49,6 +49,7 @@ _NUMBER = (
     r"how\s(?:many|much|old|tall|big|far|large|high|heavy|fast)"
     rf"|{_OF_WHAT}(?:number\sof|amount|price|cost|total|percentage|percent|age|count"
     r"|quantity|sum|limit|budget|score|rate)\b"
+    r"|what\s(?:do|does|did|will|would)\s.{1,60}\s(?:cost|earn|owe)\b"
 )
 CODES: Final = frozenset({"number", "id", "reference", "pin", "iban", "isbn", "sku"})
 """Words for codes and numbers that identify something."""

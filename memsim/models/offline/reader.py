@@ -79,6 +79,24 @@ _WHEN: Final = re.compile(r"\bwhen\b")
 _JOIN: Final = re.compile(r"[\s,]*(?:at|on|the|of|-|\u2013)?\s*")
 _TAIL: Final = re.compile(r"\s?(?:%|[A-Z]{3}\b|[^\W\d_]+(?:-[^\W\d_]+)?)")
 _CURRENCY: Final = re.compile(r"(?:[$\u20ac\u00a3\u00a5]|\b(?:EUR|USD|GBP|NOK|CHF|CAD|AUD|INR)\s)$")
+_PRICED: Final = re.compile(
+    r"\b(?:how\smuch|what\s(?:do|does|did|will|would))\s(?:.{1,60}\s)?"
+    r"(?:costs?|earns?|earned|owes?|owed)\b"
+    r"|\b(?:what|how\smuch)\s(?:is|was)\s(?:.{1,60}\s)?(?:price|salary|rent)\b"
+)
+_PRICE: Final = re.compile(
+    r"[$\u20ac\u00a3\u00a5%]|(?<![\w-])\d[\d.,]*[km]?(?![\w-])"
+    r"|\b(?:euros?|dollars?|pounds?|cents?|crowns?|kroner|francs?|yen|hundred|thousand|million"
+    r"|percent|free|nothing)\b",
+    re.IGNORECASE,
+)
+_AGED: Final = re.compile(r"\bhow\sold\b")
+_AGE: Final = re.compile(
+    r"\b(?:old|years?|months?|weeks?|ages?|aged|birthday|turn(?:s|ed|ing)?|born)\b", re.IGNORECASE
+)
+_IS: Final = re.compile(
+    r"\b(?:is|am|are|was)\s(?:(?:only|just|already|nearly|almost|now)\s)?$", re.IGNORECASE
+)
 _UNIT: Final = re.compile(r"\bhow\smany\s(day|week|month|year)s")
 _SHADES: Final = frozenset({"dark", "light", "bright", "pale", "deep"})
 _CALLED: Final = re.compile(
@@ -193,8 +211,16 @@ def _elapsed(
     return elapsed(since, now, unit[1] if unit else "")
 
 
-def _is_counted(_question: ParsedQuestion, sentence: Sentence) -> bool:
+def _is_counted(question: ParsedQuestion, sentence: Sentence) -> bool:
+    if _PRICED.search(question.folded) and not _PRICE.search(sentence.text):
+        return False
+    if _AGED.search(question.folded) and not _is_age(sentence.text):
+        return False
     return bool(_counts(sentence.text)) or any(c.isdigit() for c in sentence.text)
+
+
+def _is_age(text: str) -> bool:
+    return bool(_AGE.search(text)) or any(_IS.search(text[: n.start]) for n in _counts(text))
 
 
 def _counts(text: str) -> list[Number]:
@@ -267,6 +293,16 @@ NEEDED = (0.9, 0.55, 0.45, 0.38, 0.3)
 
 SHORT_CONTEXT = 0.2
 """Factor of that share in a context of a few lines, where chance matches are rare."""
+
+FIRM, AHEAD, FEW = 0.8, 0.05, 4
+"""Least factor where another entry scores within `AHEAD` of the best, or a value is wanted.
+
+Any sentence with a name or a number in it would do for such a question. It does not hold in a
+context of so few entries.
+"""
+
+VALUES: Final = frozenset({"who", "number", "name"})
+"""Kinds of answers of which most contexts hold some."""
 
 STANDS_OUT, FAINT = 2.0, 0.62
 """A sentence that scores so many times what any other entry does needs that part of the share."""
@@ -343,23 +379,32 @@ def _ranking(request: Request) -> Ranking:
 
 
 def _is_known(ranking: Ranking, ranked: Sequence[Candidate]) -> bool:
-    return bool(ranked) and (_enough(ranking, ranked[0]) or _stands_out(ranking, ranked))
+    return bool(ranked) and (_enough(ranking, ranked) or _stands_out(ranking, ranked))
 
 
-def _enough(ranking: Ranking, best: Candidate) -> bool:
+def _enough(ranking: Ranking, ranked: Sequence[Candidate]) -> bool:
+    best = ranked[0]
     needed = NEEDED[min(ranking.full, len(NEEDED) - 1)]
     size = len(ranking.found)
     spread = min(1.0, max(0.0, math.log(max(size, 1) / 4) / math.log(50)))
-    return best.coverage >= needed * (SHORT_CONTEXT + (1 - SHORT_CONTEXT) * spread)
+    share = SHORT_CONTEXT + (1 - SHORT_CONTEXT) * spread
+    unsure = ranking.question.kind in VALUES or best.score < _others(ranked) + AHEAD
+    if unsure and size > FEW:
+        share = max(share, FIRM)
+    return best.coverage >= needed * share
 
 
 def _stands_out(ranking: Ranking, ranked: Sequence[Candidate]) -> bool:
     # Chance matches are many and alike: what is far better than the rest is none.
     best = ranked[0]
-    order = best.statement.order
-    others = max((c.score for c in ranked if c.statement.order != order), default=0.0)
     needed = NEEDED[min(ranking.full, len(NEEDED) - 1)]
-    return best.score >= STANDS_OUT * others and best.coverage >= FAINT * needed
+    return best.score >= STANDS_OUT * _others(ranked) and best.coverage >= FAINT * needed
+
+
+def _others(ranked: Sequence[Candidate]) -> float:
+    """The best score of another entry than the best one's."""
+    order = ranked[0].statement.order
+    return max((c.score for c in ranked if c.statement.order != order), default=0.0)
 
 
 def _fitting(
