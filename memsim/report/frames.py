@@ -30,8 +30,9 @@ class Frames:
         """One row a probe and repeat.
 
         Columns: case, scenario, strategy, budget, repeat, dataset, control, probe, ability,
-        outcome, reason, whereabouts, recall (0, 1 or missing), sent (tokens), turn, said (the turn
-        of its newest evidence), age (turns), compactions, and corpus (messages so far).
+        outcome, reason, whereabouts, recall (0, 1 or missing), false (whether an unanswerable probe
+        was answered: 0, 1 or missing), confidence (0 to 1, or missing), sent (tokens), turn, said
+        (the turn of its newest evidence), age (turns), compactions, and corpus (messages so far).
         """
         rows = [_probe_row(case, line) for case, line in self._lines() if LEAKAGE not in line]
         return pd.DataFrame(rows, columns=_PROBE_COLUMNS)
@@ -89,6 +90,8 @@ _PROBE_COLUMNS = [
     "reason",
     "whereabouts",
     "recall",
+    "false",
+    "confidence",
     "sent",
     "turn",
     "said",
@@ -133,6 +136,8 @@ def _probe_row(case: CaseResult, line: Mapping[str, Any]) -> dict[str, object]:
         "reason": line["reason"] or "",
         "whereabouts": line["whereabouts"] or "",
         "recall": line["scores"].get("recall"),
+        "false": line["scores"].get("false_answers"),
+        "confidence": line["scores"].get("confidence"),
         "sent": context and context["total"] + line["query_tokens"],
         "turn": line["turn"],
         "said": max((piece["turn"] for piece in line["evidence"]), default=None),

@@ -2,9 +2,10 @@
 
 A question about Ana finds what Ben said of himself, if nobody told the like of Ana: the words are
 the same, and the person is another. So where a question names one of those who spoke, confidence is
-the share of the best messages, by relevance, that speak of that person: their own words of `I`,
-others' words of `you`, or their name. Where it names nobody, confidence is a half and more, by how
-much of the question one message holds and how far the nearest meaning stands out from the others.
+the share of the best messages that speak of that person: their own words of `I`, others' words of
+`you`, or their name. Each counts by its relevance and by the words of the question that it holds.
+Where a question names nobody, confidence is a half and more: by how much of the question one
+message holds, and how far the nearest meaning stands out from the others.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from memsim.fast_dataclass import fast_init
 from memsim.language.lexicon import FIRST_PERSON, SECOND_PERSON
 from memsim.language.text import index_terms, plain_terms, sentences
 
-LOOKED_AT = 3
+LOOKED_AT = 5
 """Best messages that are looked at."""
 
 _REST = 0.6
@@ -60,10 +61,13 @@ def confidence(
         held = max(len(terms.intersection(index_terms(m.text))) for m in best) / max(len(terms), 1)
         return 0.5 + min(1.0, held + _STANDS_OUT * max(distance, 0.0)) / 2
     (person,) = named
-    total = math.fsum(m.relevance for m in best)
+    matter = terms.difference(index_terms(person)) or terms
+    weights = [m.relevance * len(matter.intersection(index_terms(m.text))) for m in best]
+    total = math.fsum(weights)
     if total <= 0:
         return 0.0
-    return math.fsum(m.relevance * _speaks_of(person, m, terms) for m in best) / total
+    told = (_speaks_of(person, m, matter) for m in best)
+    return math.fsum(weight * share for weight, share in zip(weights, told, strict=True)) / total
 
 
 def _speaks_of(person: str, message: FoundMessage, terms: frozenset[str]) -> float:

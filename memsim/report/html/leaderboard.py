@@ -189,6 +189,8 @@ def trade_off(subject: PageContent) -> Markup:
             table(sweep, "Recall by budget", heading=0),
         ]
         shown.append(element("div", *filter(None, beside), class_="plots"))
+    if unsure := subject.plots.get("abstention"):
+        shown.append(unsure)
     return section("trade-off", "The trade-off", "Which strategy is worth its tokens?", *shown)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memsim.report.frames import Frames
 
 NAME = "report.html"
-SHOWN = ("trade-off", "budget-sweep", "forest", *LOSS_PLOTS, *COST_PLOTS)
+SHOWN = ("trade-off", "budget-sweep", "abstention", "forest", *LOSS_PLOTS, *COST_PLOTS)
 """Plots of the page; the others are tables in it."""
 SCRIPTS = ("page.js", "filters.js", "cases.js")
 NAMES = {

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from memsim.errors import RunFolderError
 from memsim.report.frames import Frames
+from memsim.report.plots.abstention import abstention
 from memsim.report.plots.baseline_change import forest
 from memsim.report.plots.breakdown import heat_map, leakage_matrix, needle_grid
 from memsim.report.plots.cost import context_over_time, spend
@@ -30,6 +31,7 @@ PLOTS: Mapping[str, Draw] = {
     "heat-map": heat_map,
     "spend": spend,
     "budget-sweep": budget_sweep,
+    "abstention": abstention,
     "needle-grid": needle_grid,
     "leakage": leakage_matrix,
 }
