@@ -64,7 +64,25 @@ REPAIRED = (
 )
 """With what each offers against its own defects."""
 
-RUNS = {"published": (*OWN, *PUBLISHED), "repaired": REPAIRED}
+PRODUCTION = (
+    "agenticx:longterm=mem0,tools=true,cues=zh+en",
+    "agentscope:memory=autocontext,longterm=mem0,mode=both",
+    "agentscope:memory=autocontext,longterm=store,mode=both",
+    "prx:acl=on,audit=true",
+    "cogtrix",
+    "aegis:users=on,index=exact,notes=on",
+)
+"""As the documentation of each would have it run: with every part that it offers.
+
+AgenticX: Mem0 beside the files, its tools, and cue words of the users' language. AgentScope: both
+memories, the long one by Mem0 or of its own, recorded and retrieved by the framework and by the
+agent. PRX: access rules and audit. Cogtrix: the mode to start with. AEGIS: filtered by user, no
+index over as few rows as it has here, and a scratchpad that is written to.
+"""
+
+RUNS = {"published": (*OWN, *PUBLISHED), "production": PRODUCTION, "repaired": REPAIRED}
+BESIDE = ("layered", "bm25")
+"""Rows of the published run that stand beside the systems as in production."""
 ATTEMPTS = "0.1"
 """Share of the attempts of each channel of leakage; the suite's own tests make all of them."""
 
@@ -78,9 +96,9 @@ SAMPLE = ("support_desk", ("layered", "hybrid", "rolling_summary", "sliding_wind
 INTRODUCTION = f"""\
 Written by `make comparison`, which CI checks. [index.html](index.html) shows the same with replays
 of every scenario, and [cells.jsonl](cells.jsonl) holds the numbers of every case. The five systems
-are played as they were published; what their repaired versions come to stands at the end. Nothing
-is tested here: a bound that is not kept is a finding, such as a leak through a channel with the
-gate *zero*. Of each channel {float(ATTEMPTS):.0%} of the attempts are made."""
+are played as they were published; what they come to as in production, and repaired, stands at the
+end. Nothing is tested here: a bound that is not kept is a finding, such as a leak through a channel
+with the gate *zero*. Of each channel {float(ATTEMPTS):.0%} of the attempts are made."""
 PACKAGES = ("matplotlib", "numpy", "pandas", "pystemmer", "pyyaml", "tiktoken", "wordllama")
 PLAYING = ("strategies", "memsim/memory")
 TELLING = ("memsim/stats", "memsim/gate", "memsim/report", "benchmarks/comparison.py")
@@ -121,7 +139,7 @@ def play(name: str, folder: Path) -> None:
 
 
 def play_all(folder: Path) -> None:
-    """Play both runs, and keep what they were played with, whatever becomes of it meanwhile.
+    """Play the runs, and keep what they were played with, whatever becomes of it meanwhile.
 
     Raises:
         CalledProcessError, Unmeasurable: as `play`.
@@ -161,7 +179,7 @@ def write(folder: Path, runs: Path) -> None:
 
     Args:
         folder: where to.
-        runs: the folder of the two runs.
+        runs: the folder of the runs.
 
     Raises:
         MemsimError: a run's records are damaged.
@@ -170,7 +188,7 @@ def write(folder: Path, runs: Path) -> None:
     from memsim.report.plots import save_pictures
     from memsim.report.viewer import fragment
 
-    published, repaired = steady("published", runs), steady("repaired", runs)
+    published, production, repaired = (steady(name, runs) for name in RUNS)
     summary = compared(published)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -182,8 +200,8 @@ def write(folder: Path, runs: Path) -> None:
         "index.html": page(
             published, compared(published, examples=None), fragment(published, room=ROOM)
         ),
-        "comparison.md": "\n".join(_story(published, repaired, drawn)) + "\n",
-        "cells.jsonl": "".join(_cells([*published.cases, *repaired.cases])),
+        "comparison.md": "\n".join(_story(published, production, repaired, drawn)) + "\n",
+        "cells.jsonl": "".join(_cells([*published.cases, *production.cases, *repaired.cases])),
         "manifest.json": json.dumps(made_from(runs), indent=1, sort_keys=True) + "\n",
     }
     for name, text in files.items():
@@ -195,7 +213,7 @@ def compared(run: Run, examples: int | None = EXAMPLES) -> RunSummary:
     return replace(summarise(run, examples=examples), rivals=True)
 
 
-def _story(published: Run, repaired: Run, drawn: Sequence[Any]) -> Iterator[str]:
+def _story(published: Run, production: Run, repaired: Run, drawn: Sequence[Any]) -> Iterator[str]:
     from memsim.report.comparison_text import comparison_markdown
     from memsim.report.layout import markdown_escape
     from memsim.report.run_markdown import markdown
@@ -210,10 +228,18 @@ def _story(published: Run, repaired: Run, drawn: Sequence[Any]) -> Iterator[str]
         yield from (f"![{markdown_escape(picture.title)}]({picture.name}.svg)", "")
         yield from (f"*{markdown_escape(picture.caption)}*", "")
     yield from markdown(compared(published)).splitlines()[2:]
+    yield from ("", "# The five systems, as in production", "")
+    yield from markdown(compared(beside(production, published))).splitlines()[2:]
     yield from ("", "# The five systems, repaired", "")
     yield from markdown(compared(repaired)).splitlines()[2:]
     found = compare(sheet_of_run(systems(published)), sheet_of_run(repaired), ComparisonRules())
     yield from comparison_markdown(found)
+
+
+def beside(run: Run, other: Run) -> Run:
+    """A run with some rows of another one on the same scenarios."""
+    more = [c for c in other.cases if c.strategy in BESIDE and not c.dataset]
+    return replace(run, cases=(*more, *run.cases))
 
 
 def systems(run: Run) -> Run:
