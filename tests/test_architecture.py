@@ -119,6 +119,7 @@ LATE = frozenset(
         "memsim.systems.retrieval",
         "memsim.report.frames",
         "memsim.report.plots",
+        "memsim.report.plots.abstention",
         "memsim.report.plots.baseline_change",
         "memsim.report.plots.breakdown",
         "memsim.report.plots.cost",

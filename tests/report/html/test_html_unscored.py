@@ -40,16 +40,16 @@ def test_what_was_scored_in_part_is_ranked_below_and_says_so(run: Run) -> None:
 
     assert "bm25:k=4" == last.strategy
     assert last.recall.mean == max(r.recall.mean or 0 for r in board.rows if not r.control)
-    assert "17 of 34 scored" == note(last)
+    assert "18 of 36 scored" == note(last)
     assert any("ranked below the others" in said for said in legend(board, ASCII))
     assert '<tr class="partial">' in leaderboard(subject)
     assert "Bound by the reader: 1.00 recall from the evidence alone (oracle)." in verdict(subject)
-    assert "Scored only in part, and so ranked below: bm25:k=4 (17 of 34 probes)." in verdict(
+    assert "Scored only in part, and so ranked below: bm25:k=4 (18 of 36 probes)." in verdict(
         subject
     )
 
 
-@pytest.mark.parametrize(("share", "said"), [(0.03, "33 of 34 scored"), (0, "")])
+@pytest.mark.parametrize(("share", "said"), [(0.03, "35 of 36 scored"), (0, "")])
 def test_a_probe_or_two_are_told_and_change_no_place(run: Run, share: float, said: str) -> None:
     """Of a strategy that was scored on nineteen in twenty."""
     first = next(row for row in failing(run, share).boards[0].rows if not row.control)
