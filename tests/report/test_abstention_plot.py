@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -50,10 +52,15 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return load_run("latest", tmp_path / "reports")
 
 
+def scores_of_the_unsure(run: Run) -> list[dict[str, Any]]:
+    """The scores of each probe of the memory that says how sure it is."""
+    lines = map(json.loads, (run.folder / "probes.jsonl").read_text("utf-8").splitlines())
+    return [line["scores"] for line in lines if "[layered" in line["case"]]
+
+
 def test_each_bound_is_a_point_and_rivals_have_one(played: Run) -> None:
     """A bound counts every answer below it as not known."""
-    lines = [json.loads(json.dumps(line)) for line in played.probes()]
-    mine = [line["scores"] for line in lines if "[layered" in line["case"]]
+    mine = scores_of_the_unsure(played)
     asked = [s for s in mine if s["recall"] is not None]
     unasked = [s for s in mine if s["false_answers"] is not None]
     told = {
@@ -66,7 +73,7 @@ def test_each_bound_is_a_point_and_rivals_have_one(played: Run) -> None:
 
     drawn = {picture.name: picture for picture in pictures(played, summarise(played))}
     (axes,) = drawn["abstention"].figure.axes
-    points = [set(zip(line.get_xdata(), line.get_ydata(), strict=True)) for line in axes.lines]
+    points = [{(x, y) for x, y in np.asarray(line.get_xydata())} for line in axes.lines]
 
     assert told in points
     assert 1 in map(len, points)
@@ -76,6 +83,4 @@ def test_each_bound_is_a_point_and_rivals_have_one(played: Run) -> None:
 
 def test_bounds_are_numbers_from_0_to_1(played: Run) -> None:
     """A memory that is sure of nothing would show nothing."""
-    lines = [line["scores"] for line in map(dict, played.probes()) if "[layered" in line["case"]]
-
-    assert all(0 <= scores["confidence"] <= 1 for scores in lines)
+    assert all(0 <= scores["confidence"] <= 1 for scores in scores_of_the_unsure(played))
