@@ -78,7 +78,7 @@ class LayeredParams:
     window: int = 4
     k: int | None = None
     floor: float = 0.2
-    sure: float = 0.33
+    sure: float = 0.3
     fusion: Literal["soft", "zscore", "weights", "rrf"] = "soft"
     vector: float = 0.3
     depth: int = 64

@@ -83,7 +83,7 @@ class RecallPolicy:
     half_life: timedelta | None = None
     superseded: Superseded = "drop"
     floor: float = 0.2
-    sure: float = 0.33
+    sure: float = 0.3
     share: float = 1.0
     limit: int | None = None
 

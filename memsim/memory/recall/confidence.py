@@ -78,10 +78,12 @@ def _speaks_of(person: str, message: FoundMessage, terms: frozenset[str]) -> flo
     spoken = parts[place]
     first, second = (_counted(p, parts, place) for p in (FIRST_PERSON, SECOND_PERSON))
     own = (first + _REST) / (first + second + 2 * _REST)
-    if message.principal == person and message.role != "assistant":
+    mine = message.principal == person
+    if mine and message.role == "user":
         return own
-    mentioned = not spoken.isdisjoint(plain_terms(person))
-    return _OTHERS * max(1 - own, float(mentioned))
+    # The assistant says `you` to whom it speaks with, and a tool to nobody.
+    meant = 1 - own if mine or message.role == "user" else 0.0
+    return _OTHERS * max(meant, float(not spoken.isdisjoint(plain_terms(person))))
 
 
 def _counted(pronouns: frozenset[str], parts: Sequence[frozenset[str]], place: int) -> float:

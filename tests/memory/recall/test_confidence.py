@@ -38,6 +38,7 @@ def test_who_speaks_of_themselves_is_told_from_who_is_spoken_to(
         said("ben", "I painted a heron for the fair."),
         said("ana", "You painted a heron for the fair? Your best one!"),
         said("ben", "My heron for the fair is painted."),
+        said("ben", "You painted a heron for the fair.", role="assistant"),
     ]
 
     for message in about_ana:
@@ -45,7 +46,7 @@ def test_who_speaks_of_themselves_is_told_from_who_is_spoken_to(
             assert sure(message) > 0.5
     for message in about_ben:
         with subtests.test(message.text):
-            assert sure(message) < 0.35
+            assert sure(message) < 0.3
 
 
 def test_messages_count_by_their_relevance() -> None:
@@ -55,7 +56,7 @@ def test_messages_count_by_their_relevance() -> None:
     best = sure(said("ana", own, relevance=3.0), said("ben", other, relevance=0.5))
     worst = sure(said("ben", other, relevance=3.0), said("ana", own, relevance=0.5))
 
-    assert worst < 0.35 < best
+    assert worst < 0.3 < best
 
 
 def test_where_nobody_is_named_it_is_never_below_a_half() -> None:
