@@ -18,6 +18,7 @@ from memsim.memory.permissions import Permissions, Where
 from memsim.memory.recall.confidence import LOOKED_AT, FoundMessage, confidence
 from memsim.memory.recall.overview import WIDER, ConversationPlaces, asks_overview, matter
 from memsim.memory.recall.ranking import QuestionCues, fit_to_room, recall
+from memsim.memory.recall.speakers import asked_speaker
 from memsim.memory.recall.timeline import MessageFacts, Timeline, repeat_digest
 from memsim.memory.vault import SearchHit, Vault
 from memsim.message import MESSAGE_OVERHEAD, Message, Text, TokenCounter, composed
@@ -351,8 +352,9 @@ class Recaller:
             for message in [read_message(entry)]
         ]
         found.sort(key=lambda message: -message.relevance)
-        # What many messages make together is of more people than one.
-        named = [] if asks_overview(question) else [*filter(cues.names, people)]
+        # Whoever is asked for their words may speak of anybody, and an overview is of many people.
+        anyone = asked_speaker(question) or asks_overview(question)
+        named = [] if anyone else [*filter(cues.names, people)]
         return confidence(question, found, named, distance)
 
     def _places(self, may_follow: Callable[[str], bool]) -> ConversationPlaces:
