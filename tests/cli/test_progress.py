@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pty
 import shutil
@@ -15,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import memsim
+from memsim.cli import progress
 from memsim.cli.program import program
 from memsim.cli.progress import Progress, ProgressStep, live_line, show_progress
 from memsim.cli.terminal import Terminal
@@ -233,6 +235,7 @@ def quick(plan: CheckPlan, tick: Callable[[float], None]) -> CheckReport:
 def test_a_check_shows_its_progress(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line for each subject on standard error, and nothing on request."""
     monkeypatch.setattr(checks, "perform", quick)
+    monkeypatch.setattr(progress, "QUIET_SECONDS", math.inf)  # however slow the machine is
     words = ["check", "sliding_window", "no_memory", "-j", "1", "-o", str(project)]
 
     shown = CliRunner().invoke(program, words)
