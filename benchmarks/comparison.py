@@ -68,7 +68,7 @@ PRODUCTION = (
     "agenticx:longterm=mem0,tools=true,cues=zh+en",
     "agentscope:memory=autocontext,longterm=mem0,mode=both",
     "agentscope:memory=autocontext,longterm=store,mode=both",
-    "prx:acl=on,audit=true",
+    "prx:acl=on,audit=on",
     "cogtrix",
     "aegis:users=on,index=exact,notes=on",
 )
