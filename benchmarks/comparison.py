@@ -81,8 +81,6 @@ index over as few rows as it has here, and a scratchpad that is written to.
 """
 
 RUNS = {"published": (*OWN, *PUBLISHED), "production": PRODUCTION, "repaired": REPAIRED}
-BESIDE = ("layered", "bm25")
-"""Rows of the published run that stand beside the systems as in production."""
 ATTEMPTS = "0.1"
 """Share of the attempts of each channel of leakage; the suite's own tests make all of them."""
 
@@ -229,17 +227,11 @@ def _story(published: Run, production: Run, repaired: Run, drawn: Sequence[Any])
         yield from (f"*{markdown_escape(picture.caption)}*", "")
     yield from markdown(compared(published)).splitlines()[2:]
     yield from ("", "# The five systems, as in production", "")
-    yield from markdown(compared(beside(production, published))).splitlines()[2:]
+    yield from markdown(compared(production)).splitlines()[2:]
     yield from ("", "# The five systems, repaired", "")
     yield from markdown(compared(repaired)).splitlines()[2:]
     found = compare(sheet_of_run(systems(published)), sheet_of_run(repaired), ComparisonRules())
     yield from comparison_markdown(found)
-
-
-def beside(run: Run, other: Run) -> Run:
-    """A run with some rows of another one on the same scenarios."""
-    more = [c for c in other.cases if c.strategy in BESIDE and not c.dataset]
-    return replace(run, cases=(*more, *run.cases))
 
 
 def systems(run: Run) -> Run:
