@@ -87,7 +87,7 @@ ATTEMPTS = "0.1"
 ROOM = 480_000
 """Characters of replays in the page, which is committed: one of each scenario comes first."""
 
-PAGE_ALONE = ("context-over-time",)
+PAGE_ALONE = ("context-over-time", "forgetting")
 """Pictures too large for a file of their own; the page draws them with fewer points."""
 
 SAMPLE = ("support_desk", ("layered", "hybrid", "rolling_summary", "sliding_window", *PUBLISHED))
