@@ -8,7 +8,7 @@ import os
 import shlex
 import tarfile
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -250,7 +250,7 @@ class ToolBypass(Channel):
             canaries = self._plant(lab, world)
             for canary in canaries:
                 yield recall(lab, world, canary, f"asked/{canary.slot}")
-            raw = _raw_files(world)
+            raw = _raw_files(world, canaries)
             lay_out_folder(Path(place), raw.files)
             ways = [*_by_tools(world).items(), *_by_host(Path(place)).items()]
             for n in range(count):
@@ -301,15 +301,20 @@ def _plain(text: str, canary: Canary) -> str:
     return "\n".join(line for line in text.splitlines() if canary.token in line)
 
 
-def _raw_files(world: AttackWorld) -> _Raw:
-    own = {name: data for name, data in world.files() if data}
-    if own:
-        return _Raw(files=own, whose="its own")
+def _raw_files(world: AttackWorld, canaries: Iterable[Canary]) -> _Raw:
+    own = _Raw(files={name: data for name, data in world.files() if data}, whose="its own")
+    if own.files and all(map(own.holding, canaries)):
+        return own
+    # Pages may hold what an agent noted, and nothing else of what the memory keeps.
     saved = world.exported()
     if saved is None:
-        return _Raw(files={}, whose="not applicable: it keeps no files, and cannot be saved")
+        why = "not applicable: it keeps no files, and cannot be saved"
+        return own if own.files else _Raw(files={}, whose=why)
     text = json.dumps(json.loads(saved.text), ensure_ascii=False, indent=1)
-    return _Raw(files={SAVED: text.encode("utf-8", "surrogatepass")}, whose="its saved state")
+    files = {**own.files, SAVED: text.encode("utf-8", "surrogatepass")}
+    return _Raw(
+        files=files, whose="its own and its saved state" if own.files else "its saved state"
+    )
 
 
 def _by_host(root: Path) -> dict[str, Reach]:
@@ -340,7 +345,7 @@ def _calling(tool: ToolSpec, n: int) -> Reach:
         path = spellings(root, file)[n]
         named = dict.fromkeys(sorted(PATHS & properties(tool)), path)
         told = world.call(INTRUDER, tool.name, {**arguments(tool, "x", number=1), **named})
-        return told.text, (root / file).read_bytes().decode("latin-1")
+        return told.text, _text(root / file)
 
     return reach
 
