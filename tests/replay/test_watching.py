@@ -101,6 +101,17 @@ def test_less_than_no_tokens_is_the_strategys_error() -> None:
         watch.check_context(broken, QUERY)
 
 
+def test_confidence_is_a_share_or_is_not_told() -> None:
+    """The curve over bounds of confidence would be drawn of anything."""
+    watch = watching(Bare())
+    for sure in (None, 0.0, 0.5, 1.0):
+        watch.check_context(Context(confidence=sure), QUERY)
+
+    for sure in (-0.1, 1.1, float("nan")):
+        with pytest.raises(StrategyError, match="the confidence of a context is"):
+            watch.check_context(Context(confidence=sure), QUERY)
+
+
 def test_a_standing_rule_is_shown_as_it_was_said() -> None:
     """By every strategy that shows it; one that it never said is its own."""
     watch = watching(Bare(), RULE)
