@@ -15,37 +15,14 @@ from memsim.cli.program import program
 from memsim.report.plots import pictures
 from memsim.report.summarise import summarise
 from memsim.runs import Run, load_run
-
-SCENARIO = """memsim: 1
-name: fair
-principals: [ana, ben]
-turns:
-  - user: I painted a heron for the fair.
-    as: ben
-    facts: {painting: heron}
-  - assistant: The fair will like what you painted, Ben.
-    as: ben
-  - user: For the fair I paint the frame of my heron as well.
-    as: ben
-  - user: I baked a plum cake for the party.
-    as: ana
-    facts: {cake: plum}
-  - assistant: Everybody at the party will like what you baked, Ana.
-    as: ana
-  - filler: 6
-probes:
-  p1: {ask: What did Ana paint for the fair?, expect: unknown, as: ana}
-  p2: {ask: What did Ben bake for the party?, expect: unknown, as: ben}
-  p3: {ask: What did Ben paint for the fair?, expect: heron, as: ben}
-  p4: {ask: Which cake did Ana bake for the party?, expect: plum, as: ana}
-"""
+from tests.doubles.two_people import FAIR
 
 
 @pytest.fixture
 def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """A memory that says how sure it is, with a bound that holds nothing back, and a rival."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "fair.yaml").write_text(SCENARIO, encoding="utf-8")
+    (tmp_path / "fair.yaml").write_text(FAIR, encoding="utf-8")
     compared = ["-s", "layered:acl=off,window=1,sure=0", "-s", "bm25:window=1"]
     done = CliRunner().invoke(program, ["run", "fair.yaml", *compared, "--embedder", "hash"])
     assert 0 == done.exit_code, done.output

@@ -8,6 +8,7 @@ import pytest
 
 from memsim.memory.recall.confidence import FoundMessage, confidence
 from memsim.suite.single import run
+from tests.doubles.two_people import FAIR
 
 QUESTION = "What did Ana paint for the fair?"
 
@@ -77,34 +78,10 @@ def test_without_any_message_it_is_not_sure_at_all() -> None:
     assert sure(said("ana", "I painted a heron.", relevance=0.0)) == 0.0
 
 
-SCRIPT = """memsim: 1
-name: fair
-principals: [ana, ben]
-turns:
-  - user: I painted a heron for the fair.
-    as: ben
-    facts: {painting: heron}
-  - assistant: A fine bird, Ben.
-    as: ben
-  - user: For the fair I paint the frame of my heron as well.
-    as: ben
-  - assistant: The fair will like what you painted, Ben.
-    as: ben
-  - user: I will bring the soup.
-    as: ana
-  - assistant: Thank you, Ana.
-    as: ana
-  - filler: 8
-probes:
-  other: {ask: What did Ana paint for the fair?, expect: unknown, as: ana}
-  own: {ask: What did Ben paint for the fair?, expect: heron, as: ben}
-"""
-
-
 def test_nothing_is_quoted_of_another_than_who_is_asked_for(tmp_path: Path) -> None:
     """By default; with a bound of 0 the nearest is quoted, whoever it is about."""
     path = tmp_path / "fair.yaml"
-    path.write_text(SCRIPT, encoding="utf-8")
+    path.write_text(FAIR, encoding="utf-8")
 
     found = run(path, "layered:acl=off,window=1", embedder="hash")
     always = run(path, "layered:acl=off,window=1,sure=0", embedder="hash")
