@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 
+from memsim.language.text import split_head
 from memsim.memory.compaction.outcome import reply_fault
 from memsim.memory.entry import Entry, read_message
 from memsim.memory.events import EventListener, MemoryEvent
 from memsim.memory.layers import entities
 from memsim.memory.layers.episodic import Episode, Episodic, calls_of, read_spoken
+from memsim.memory.layers.fact_statements import statement_line, statements
 from memsim.memory.layers.semantic import FactStatement, Semantic
 from memsim.message import Message
 from memsim.models import Model, Reply, Request, provenance
@@ -96,7 +98,8 @@ class FactExtractor:
         self, owner: str, session: str, own: tuple[Message, ...], now: datetime
     ) -> list[Entry]:
         reply = self._model.complete(Request(task="extract", messages=own, now=now))
-        new, old = self._semantic.record(owner, session, [*_stated(reply, own)])
+        stated = [*_stated(reply, own)]
+        new, old = self._semantic.record(owner, session, [*stated, *_passed_over(stated, own)])
         if old:
             sources = tuple(dict.fromkeys(i for e in old for i in e.sources))
             self._tell(MemoryEvent(kind="superseded", sources=sources))
@@ -113,6 +116,23 @@ def _stated(reply: Reply, own: Sequence[Message]) -> Iterator[FactStatement]:
             said = {times[i] for i in origins.get(line, ()) if i in times} or {own[-1].time}
             for time in sorted(said):
                 yield FactStatement(text=line, sources=sources, time=time)
+
+
+def _passed_over(
+    stated: Sequence[FactStatement], own: Sequence[Message]
+) -> Iterator[FactStatement]:
+    """What messages state by rules beside what a model extracted from them.
+
+    A model that does not say where a line comes from writes in words of its own, and is trusted.
+    """
+    said = {
+        (source, split_head(fact.text)[0].strip()) for fact in stated for source in fact.sources
+    }
+    for message in own:
+        for sentence in statements(message):
+            if (message.id, sentence) not in said:
+                line = statement_line(message, sentence)
+                yield FactStatement(text=line, sources=(message.id,), time=message.time)
 
 
 def _mentioned(messages: Iterable[Message]) -> Iterator[str]:

@@ -101,7 +101,7 @@ class Parts:
         self.backlog = IngestQueue()
         self.core = Core(self.vault)
         self.episodic = Episodic(self.vault, applied, counter.text)
-        self.semantic = Semantic(self.vault, self.timeline.succeed)
+        self.semantic = Semantic(self.vault, self.timeline.succeed, self.timeline.amend)
         self.long_term = LongTerm(self.vault)
         self.working, self.ledger = setup.working, setup.ledger
         pages = setup.workspace

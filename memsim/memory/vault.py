@@ -132,6 +132,10 @@ class Vault:
             return []
         return self.store.nearest(self._query(text), where, k)
 
+    def embed(self, texts: Sequence[str]) -> Vectors | None:
+        """Vectors of texts; None where entries get none. Raises `ModelError` if it failed."""
+        return None if self._embed is None else self._ready().embed(texts)
+
     def where(
         self,
         principal: str,

@@ -3,9 +3,13 @@
 A fact that is superseded is kept, with the instants between which it held, until it is purged or
 forgotten. What was so, was not, and is so again has a version for each time.
 
-Facts are not searched, and no context quotes them. They steer what is recalled: a message of which
-no fact is in force any more gives way to the one that states what took its place. What people said
-is quoted in their own words.
+Facts steer what is recalled: a message of which no fact is in force any more gives way to the one
+that states what took its place. A message of which a part has changed is recalled together with
+the one that states the change.
+
+A statement replaces the latest fact of its subject, if its subject is plain, as in `my desk is 4A`.
+Otherwise `FactMatcher` finds the fact that it replaces. Both then have one subject, a number that
+says nothing of either.
 
 Facts are their owner's, whoever else was there when they were stated: what somebody says in one
 conversation supersedes what they said in another, and who heard but the other is not to know.
@@ -13,14 +17,23 @@ conversation supersedes what they said in another, and who heard but the other i
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import datetime
+from itertools import groupby
+from typing import TYPE_CHECKING
 
-from memsim.language.text import fold, split_head, stem, words
+from memsim.errors import ModelError, StoreError
 from memsim.memory.entry import Entry
+from memsim.memory.layers.fact_links import AMENDED, AMENDS, NUMBERED, FactLinks, linked
+from memsim.memory.layers.fact_matcher import FactMatcher
+from memsim.memory.layers.fact_subject import subject_of
+from memsim.memory.layers.fact_versions import (
+    FactVersions,
+    heirs,
+    placed,
+    restated,
+    version_key,
+)
 from memsim.memory.permissions import Where
 
 if TYPE_CHECKING:
@@ -28,167 +41,6 @@ if TYPE_CHECKING:
 
     from memsim.memory.stores import Store
     from memsim.memory.vault import Vault
-
-
-# What a stated fact is about, so that a later one about the same supersedes it.
-
-
-MOST_WORDS = 6
-"""Words of a subject at most; longer ones are told apart by chance."""
-
-_IS = re.compile(
-    r"^(?:(?:actually|now|by the way|update|correction|so|and|also|from now on)[,:]?\s+)*"
-    r"(?P<about>(?:my|our|the|his|her|their|[a-z][\w-]*['\u2019]s)\s[^.,;:!?]{2,60}?)"
-    r"\s(?:is|are|was|were|will be|has been|ends in|costs|starts|begins)\b",
-    re.IGNORECASE,
-)
-_LEAD = r"^(?:(?:[Aa]ctually|[Nn]ow|[Ss]o|[Aa]nd|[Aa]lso|[Bb]y the way)[,:]?\s+)*"
-_SELF = {
-    # One lives, and works, in one place at a time; a name tells it from a way of living.
-    "home": re.compile(
-        _LEAD + r"(?:I|We)(?:(?:['\u2019]m|['\u2019]re| am| are)? (?:now |currently )?"
-        r"(?:live|living) in|(?:['\u2019]ve| have)? (?:just |recently )?moved to) [A-Z]"
-    ),
-    "work": re.compile(
-        _LEAD + r"(?:I|We)(?:['\u2019]m|['\u2019]re| am| are)? (?:now |currently )?"
-        r"(?:work|working) (?:at|for) [A-Z]"
-    ),
-}
-_DROPPED = frozenset(
-    {"new", "old", "now", "current", "name", "exact", "only", "own", "actual", "next", "other"}
-)
-
-
-def subject_of(line: str) -> str:
-    """The subject of a fact's line; empty where it is not plain."""
-    said, who, _ = split_head(line)
-    said = said.strip()
-    match = _IS.match(said)
-    if match is None:
-        way = next((name for name, said_so in _SELF.items() if said_so.match(said)), "")
-        return way and f"{fold(who)} i {way}".strip()
-    about = [w.removesuffix("'s") for w in words(fold(match["about"]).replace("\u2019", "'"))]
-    kept = [stem(w) for w in about if w not in _DROPPED]
-    if len(kept) < 2 or len(kept) > MOST_WORDS:
-        return ""
-    return " ".join((fold(who), *kept)).strip()
-
-
-# Which version of a fact held when: read off the times at which it was stated.
-
-
-_FOREVER = datetime.max.replace(tzinfo=UTC)
-
-
-class _Held(NamedTuple):
-    begun: datetime
-    until: datetime
-    id: str
-
-
-class FactVersions:
-    """The versions of one fact in the order in which they held, by their ids."""
-
-    def __init__(self) -> None:
-        self._held: list[_Held] = []
-        self._of: dict[str, _Held] = {}
-
-    def __iter__(self) -> Iterator[str]:
-        return (held.id for held in self._held)
-
-    def copy(self) -> FactVersions:
-        """Another that changes by itself."""
-        other = FactVersions()
-        other._held, other._of = self._held.copy(), self._of.copy()
-        return other
-
-    def put(self, entry: Entry) -> None:
-        """Take in a version as it stands now."""
-        self.drop(entry.id)
-        held = self._of[entry.id] = _Held(entry.created, entry.superseded or _FOREVER, entry.id)
-        insort(self._held, held)
-
-    def drop(self, entry: str) -> None:
-        """A version is gone."""
-        held = self._of.pop(entry, None)
-        if held is not None:
-            del self._held[bisect_left(self._held, held)]
-
-    def around(self, moment: datetime) -> tuple[str | None, str | None]:
-        """The version that began last by a moment, and the one that began next."""
-        place = bisect_right(self._held, moment, key=lambda held: held.begun)
-        return (
-            self._held[place - 1].id if place else None,
-            self._held[place].id if place < len(self._held) else None,
-        )
-
-
-def version_key(text: str, begun: datetime) -> str:
-    """What a version of a fact is kept under: what was so twice held at two times."""
-    return f"{text}\n{begun.isoformat()}"
-
-
-def placed(fact: Entry, before: Entry | None, after: Entry | None) -> list[Entry]:
-    """What changes where a fact is stated, in the order in which it held; the fact is among it.
-
-    A fact that is stated late takes the place that it had: it ends when the next one began. Where
-    the version that held before it and after it is one, that one is parted in two.
-    """
-    moment = fact.created
-    if before is None or not _holds(before, moment):
-        return [replace(fact, superseded=after.created if after else None)]
-    if before.text == fact.text:
-        return [restated(before, fact)]
-    ended = replace(before, superseded=moment)
-    if not moment < before.updated < (before.superseded or _FOREVER):
-        return [ended, replace(fact, superseded=before.superseded)]
-    again = before.updated
-    return [
-        replace(ended, updated=before.created),
-        replace(fact, superseded=again),
-        replace(before, key=version_key(before.text, again), created=again),
-    ]
-
-
-def restated(before: Entry, fact: Entry) -> Entry:
-    """A version of a fact that has been stated once more, perhaps earlier than it was known."""
-    late = fact.updated < before.updated
-    both = (*fact.sources, *before.sources) if late else (*before.sources, *fact.sources)
-    return replace(
-        before,
-        sources=tuple(dict.fromkeys(both)),
-        created=min(before.created, fact.created),
-        updated=max(before.updated, fact.updated),
-    )
-
-
-def heirs(versions: Iterable[Entry]) -> Iterator[tuple[Entry, Entry | None]]:
-    """Each version of a fact that is superseded, with the one that came in its place, if any does.
-
-    That is the one that held when it no longer did, or where that is gone, the next that was
-    stated. A version that only others after it made obsolete has that one for its heir, and not the
-    last of all: should the last one be forgotten, it is still known which came before which.
-    """
-    ordered = sorted(versions, key=lambda entry: (entry.created, entry.id))
-    begun = [entry.created for entry in ordered]
-    for entry in ordered:
-        if entry.superseded is not None:
-            yield entry, _heir(entry, entry.superseded, ordered, begun)
-
-
-def _heir(
-    entry: Entry, until: datetime, ordered: Sequence[Entry], begun: Sequence[datetime]
-) -> Entry | None:
-    after = bisect_right(begun, until)
-    for other in reversed(ordered[:after]):
-        if _holds(other, until) and other.id != entry.id:
-            return other
-    return ordered[after] if after < len(ordered) else None
-
-
-def _holds(version: Entry, moment: datetime) -> bool:
-    """Whether a version that has begun holds still."""
-    return version.superseded is None or version.superseded > moment
 
 
 _Ended = tuple[datetime, datetime, datetime, str, str]
@@ -210,16 +62,20 @@ class Semantic:
     """The semantic layer.
 
     `succeed` takes an owner, a message of theirs of which nothing is in force any more, and the
-    message that states its successor.
+    message that states its successor. `amend` takes an owner, a message of theirs of which a part
+    has changed, and the messages that state the changes.
     """
 
     def __init__(
         self,
         vault: Vault,
         succeed: Callable[[str, str, str | None], None] = lambda _owner, _old, _new: None,
+        amend: Callable[[str, str, tuple[str, ...]], None] = lambda _owner, _old, _new: None,
     ) -> None:
         self._vault = vault
         self._succeed = succeed
+        self._links = FactLinks(amend)
+        self._matcher = FactMatcher(vault.embed)
         self._live: dict[tuple[str, str], set[str]] = {}
         self._ended: dict[tuple[str, str], dict[str, _Ended]] = {}
         self._versions: dict[tuple[str, str], FactVersions] = {}
@@ -227,7 +83,7 @@ class Semantic:
 
     def restore(self) -> None:
         """Take from the store what is in force, and what took the place of what."""
-        for known in (self._live, self._ended, self._versions):
+        for known in (self._live, self._ended, self._versions, self._links, self._matcher):
             known.clear()
         where = Where(reader=None, layers=frozenset({"semantic"}), archived=None)
         about: dict[tuple[str, str], list[Entry]] = {}
@@ -247,11 +103,15 @@ class Semantic:
         that are new or have been stated anew, and those that are in force no more. Raises
         `StoreError` if the store failed; nothing has changed.
         """
-        draft = _Draft(self._vault.store, self._versions)
-        for fact in sorted(stated, key=lambda fact: fact.time):
-            draft.state(self._entry(owner, session, fact))
-        # Versions that are there already may have readers: an older version opened them.
-        self._vault.put([entry.shared_with() for entry in draft.written.values()])
+        draft = _Draft(self._vault.store, self._versions, self._links)
+        try:
+            for said in _by_message(sorted(stated, key=lambda fact: fact.time)):
+                self._state(draft, [self._entry(owner, session, fact) for fact in said])
+            # Versions that are there already may have readers: an older version opened them.
+            self._vault.put([entry.shared_with() for entry in draft.written.values()])
+        except (StoreError, ModelError):
+            draft.restore(self._matcher)
+            raise
         self._versions.update(draft.versions)
         for entry in draft.written.values():
             self._note(entry)
@@ -262,6 +122,21 @@ class Semantic:
         for about in sorted(draft.mixed):
             self._relink(about)
         return draft.new(), draft.old()
+
+    def _state(self, draft: _Draft, said: Iterable[Entry]) -> None:
+        """Take in the statements of one message, with what they replace."""
+        entries = [*map(draft.reopened, said)]
+        places = {entry.id: place for place, entry in enumerate(entries)}
+        matches = self._matcher.replaced(entries)
+        # A fact whose subject is plain comes first: the others of its message then join it.
+        for match in sorted(matches, key=lambda match: not draft.subject(match.old)):
+            place = places[match.new]
+            replaces = draft.amended if match.part else draft.followed
+            entries[place] = replaces(match.old, entries[place])
+        for entry in entries:
+            draft.state(entry)
+        for entry in draft.written.values():
+            self._matcher.put(entry)
 
     def in_force(self, principal: str) -> list[Entry]:
         """The facts that hold now, as far as a principal may see them, oldest first."""
@@ -276,6 +151,8 @@ class Semantic:
     def forgotten(self, entries: Sequence[Entry]) -> None:
         """Note that entries were erased: what they superseded does not come back into force."""
         for entry in entries:
+            self._matcher.remove(entry)
+            self._links.remove(entry)
             for source in entry.sources:
                 self._live.get((entry.owner, source), set()).discard(entry.id)
                 self._say(entry, source, None)
@@ -306,6 +183,8 @@ class Semantic:
 
     def _note(self, entry: Entry) -> None:
         """Take in a fact as it stands in the store."""
+        self._matcher.put(entry)
+        self._links.put(entry)
         if entry.subject:
             about = (entry.owner, entry.subject)
             self._versions.setdefault(about, FactVersions()).put(entry)
@@ -347,17 +226,72 @@ class Semantic:
             del self._ended[about]
 
 
+def _by_message(stated: Iterable[FactStatement]) -> Iterator[list[FactStatement]]:
+    """The facts of each message, in their order."""
+    for _, said in groupby(stated, key=lambda fact: (fact.time, fact.sources[-1:])):
+        yield [*said]
+
+
 class _Draft:
     """What facts that are stated change, before any of it is written."""
 
-    def __init__(self, store: Store, known: Mapping[tuple[str, str], FactVersions]) -> None:
-        self._store, self._known = store, known
+    def __init__(
+        self, store: Store, known: Mapping[tuple[str, str], FactVersions], links: FactLinks
+    ) -> None:
+        self._store, self._known, self._links = store, known, links
         self._found: dict[str, Entry] = {}
         self._new: dict[str, None] = {}
         self.written: dict[str, Entry] = {}
         self.versions: dict[tuple[str, str], FactVersions] = {}
         self.gave_way: list[tuple[str, str]] = []
         self.mixed: set[tuple[str, str]] = set()
+        self._joined: set[tuple[str, str]] = set()
+
+    def reopened(self, fact: Entry) -> Entry:
+        """A fact that is stated; where it was superseded before, as another version of it."""
+        if fact.subject:
+            return fact
+        [same] = self._get(fact.id)
+        if same is None or not same.subject:
+            return fact
+        key = version_key(fact.text, fact.created)
+        return replace(fact, key=key, subject=same.subject)
+
+    def subject(self, fact: str) -> str:
+        """What a fact is about, as it stands now; empty where that is not plain."""
+        [found] = self._get(fact)
+        return found.subject if found else ""
+
+    def followed(self, old: str, new: Entry) -> Entry:
+        """A statement that replaces a fact, as another version of it."""
+        [before] = self._get(old)
+        if before is None or before.superseded is not None:
+            return new
+        joined = (new.owner, new.subject) in self._joined
+        if joined and before.subject not in {"", new.subject}:
+            return self.amended(old, new)
+        subject = new.subject if joined else before.subject or self._links.number(new.owner)
+        self._joined.add((new.owner, subject))
+        ended = replace(before, subject=subject, superseded=new.created)
+        self._versions((new.owner, subject)).put(ended)
+        self.written[ended.id] = ended
+        return replace(new, key=version_key(new.text, new.created), subject=subject)
+
+    def amended(self, old: str, new: Entry) -> Entry:
+        """A statement that changes a part of a fact, with a link between the two."""
+        [before] = self._get(old)
+        if before is None:
+            return new
+        number = self._links.number(new.owner)
+        self.written[before.id] = linked(before, AMENDED, number)
+        return linked(new, AMENDS, number)
+
+    def restore(self, matcher: FactMatcher) -> None:
+        """Take out of a matcher what was not written after all."""
+        for entry in self.written.values():
+            matcher.remove(entry)
+        for entry in self._found.values():
+            matcher.put(entry)
 
     def state(self, fact: Entry) -> None:
         """A fact is stated."""
@@ -366,9 +300,7 @@ class _Draft:
             self._put([restated(same, fact) if same else fact])
             return
         about = (fact.owner, fact.subject)
-        if about not in self.versions:
-            self.versions[about] = self._known.get(about, FactVersions()).copy()
-        versions = self.versions[about]
+        versions = self._versions(about)
         before, after, same = self._get(*versions.around(fact.created), fact.id)
         if same is not None and same != before:
             fact = restated(same, fact)
@@ -381,6 +313,11 @@ class _Draft:
             versions.put(entry)
         self.written.update((e.id, e) for e in changes[:-1])
         self._put(changes[1:] or changes)
+
+    def _versions(self, about: tuple[str, str]) -> FactVersions:
+        if about not in self.versions:
+            self.versions[about] = self._known.get(about, FactVersions()).copy()
+        return self.versions[about]
 
     def new(self) -> list[Entry]:
         """What was stated."""

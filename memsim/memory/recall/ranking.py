@@ -258,7 +258,7 @@ def recall(
         scores = with_replies(scores, places)
     weigh = _weighing(QuestionCues(question, now), policy, now)
     weighed = {source: score * weigh(known[source]) for source, score in scores.items()}
-    if policy.superseded != "keep" and any(known[i].successor is not None for i in weighed):
+    if policy.superseded != "keep" and any(_has_changed(known[i]) for i in weighed):
         weighed = _in_force(weighed, about, known, drop=policy.superseded == "drop")
     if places is not None:
         replied = 1.0 if asked_speaker(question) == "assistant" else REPLIED
@@ -432,6 +432,11 @@ def _in_force(
 ) -> dict[str, float]:
     """Scores in which what is in force has the best of what it superseded, and that comes after."""
     found = dict(scores)
+    for source in scores:
+        for after in known[source].amended:
+            change = _heir(source, about, known, after)
+            if change is not None:
+                found[change] = max(found.get(change, 0.0), scores[source])
     heirs = {i: heir for i in scores if (heir := _heir(i, about, known)) is not None}
     for source, heir in heirs.items():
         found[heir] = max(found.get(heir, 0.0), scores[source])
@@ -443,13 +448,24 @@ def _in_force(
     return found
 
 
+def _has_changed(message: MessageFacts) -> bool:
+    """Whether something took the place of a message, or of a part of it."""
+    return message.successor is not None or bool(message.amended)
+
+
 def _heir(
-    source: str, about: Callable[[str], MessageFacts | None], known: dict[str, MessageFacts]
+    source: str,
+    about: Callable[[str], MessageFacts | None],
+    known: dict[str, MessageFacts],
+    after: str | None = None,
 ) -> str | None:
-    """What is in force in a message's place, as far as it may be seen; None for itself."""
+    """What is in force in a message's place, as far as it may be seen; None for itself.
+
+    With `after`, what is in force in the place of that.
+    """
     passed = {source}
     heir = None
-    after = known[source].successor
+    after = after or known[source].successor
     while (
         after is not None and after not in passed and (after in known or _look(after, about, known))
     ):

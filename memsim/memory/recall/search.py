@@ -420,13 +420,13 @@ class Recaller:
             said = known(entry)
             if said is None:
                 return _UNSAID if entry in found else None
-            if said.successor is None:
+            if said.successor is None and not said.amended:
                 return said
             whose = said.principal
             may = told.get(whose)
             if may is None:
                 may = told[whose] = where.reader is None or where.reader.may_see(_facts_of(whose))
-            return said if may else replace(said, successor=None)
+            return said if may else replace(said, successor=None, amended=())
 
         return about
 

@@ -15,7 +15,7 @@ from memsim.language.text import index_terms
 from memsim.memory.entry import ROLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
     from typing import Literal
 
@@ -32,8 +32,8 @@ class MessageFacts:
     """What recall has to know of a message beside its scores.
 
     A larger `order` is later, and settles ties for the earlier. `role` is empty where nobody said
-    it. `successor` is the id of what took its place; None while it is in force. `asked` are its
-    terms where it asks for something, which make it no answer to the same question. `standing` is
+    it. `successor` is the id of what took its place; None while it is in force. `amended` are ids
+    of what changed a part of it. `asked` are its terms where it asks for something, which make it no answer to the same question. `standing` is
     true of an instruction that holds from now on, and of a stated preference.
     """
 
@@ -43,6 +43,7 @@ class MessageFacts:
     principal: str = ""
     role: str = ""
     successor: str | None = None
+    amended: tuple[str, ...] = ()
     asked: frozenset[str] = frozenset()
     standing: bool = False
 
@@ -344,6 +345,13 @@ class Timeline:
         for entry in self._of.get((owner, source), ()):
             said = self._said[entry]
             self._said[entry] = said._replace(about=replace(said.about, successor=heir))
+
+    def amend(self, owner: str, source: str, changes: Sequence[str]) -> None:
+        """Note that a part of what a message stated was changed by what others state."""
+        heirs = tuple(i for change in changes for i in self._of.get((owner, change), [])[:1])
+        for entry in self._of.get((owner, source), ()):
+            said = self._said[entry]
+            self._said[entry] = said._replace(about=replace(said.about, amended=heirs))
 
     def entries(self, owner: str, source: str) -> list[str]:
         """Ids of the entries that hold an owner's message; none where it is not known."""

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from memsim.errors import StoreError
 from memsim.memory.entry import Entry
-from memsim.memory.layers.semantic import FactStatement, Semantic, subject_of
+from memsim.memory.layers.fact_subject import subject_of
+from memsim.memory.layers.semantic import FactStatement, Semantic
 from memsim.memory.permissions import Permissions, Where
 from memsim.memory.vault import Vault
 from memsim.message import EPOCH

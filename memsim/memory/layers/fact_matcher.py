@@ -1,0 +1,301 @@
+"""Find the fact that a new statement replaces: nearest in words, in meaning, in kind of value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from memsim.language.change_cues import (
+    LIGHT_STEMS,
+    announces_change,
+    asks_to_forget,
+    given_up,
+    is_unsure,
+    named_subject,
+    owned,
+    points_back,
+    states_several,
+)
+from memsim.language.exact_values import EXACT, Value, comparable, exact_values
+from memsim.language.text import content, fold, split_head
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from memsim.memory.entry import Entry
+    from memsim.models import Vectors
+
+    Embed = Callable[[Sequence[str]], Vectors | None]
+    """Vectors of texts; None where a memory has no embedder."""
+
+# How near a statement has to be. Set on the built-in scripts; generated updates confirm it.
+
+LEAST: Final = 0.7
+"""Nearness below which a statement replaces nothing."""
+
+WORDS: Final = 0.35
+"""Weight of the words in common, beside the cosine of the nearest two sentences."""
+
+GREETING: Final = 0.6
+"""Weight of the words before the sentence that announces the change."""
+
+COMMON: Final = 0.5
+"""Weight of words that hardly tell what a sentence is about."""
+
+ALIKE: Final = 0.25
+"""What a value of the same kind adds, and what it adds that a message names what it gives up."""
+
+OWNED: Final = 0.2
+"""What it adds that both speak of the same possession, as in `my diet`."""
+
+EXACT_ALONE: Final = 0.5
+"""What a new exact value takes off where the old statement has none."""
+
+RELATED: Final = 0.35
+"""Cosine that a statement needs which shares no kind of value with the old one."""
+
+RELATED_NAMES: Final = 0.32
+"""Cosine that a name needs to replace a name."""
+
+SAME_MATTER: Final = 0.55
+"""Cosine at which a number without a unit replaces one that has a unit."""
+
+WITHOUT_VECTORS: Final = 0.4
+"""Stands for the cosine of two sentences of which one has all words of the other."""
+
+LOOKED_AT: Final = 20
+"""Facts with the most words in common that are compared by meaning."""
+
+FEWEST_STEMS: Final = 2
+"""Stems of a fact that can be replaced, at least."""
+
+
+class FactMatch(NamedTuple):
+    """A fact, and the statement that replaces it; `part` where the fact states more than that."""
+
+    old: str
+    new: str
+    part: bool
+    score: float
+
+
+class _Known(NamedTuple):
+    text: str
+    folded: str
+    since: datetime
+    sources: tuple[str, ...]
+    stems: frozenset[str]
+    values: tuple[Value, ...]
+
+
+class _Sentence(NamedTuple):
+    id: str
+    text: str
+    stems: frozenset[str]
+    values: tuple[Value, ...]
+    cue: bool
+    continues: bool
+    """It speaks of what the sentence before it changes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Update:
+    """A message that announces a change."""
+
+    sentences: tuple[_Sentence, ...]
+    given_up: frozenset[str]
+    subjects: frozenset[str]
+    """Names that the announcing sentences begin with; empty text for one without."""
+    stems: frozenset[str]
+    early: frozenset[str]
+    """Stems that only sentences before the announcing one have."""
+    sources: frozenset[str]
+    time: datetime
+
+    def may_replace(self, fact: _Known) -> bool:
+        """Whether a fact is of the same matter, as far as names and what is given up tell."""
+        return (
+            fact.since <= self.time
+            and self.sources.isdisjoint(fact.sources)
+            and all(fact.text != sentence.text for sentence in self.sentences)
+            and (not self.given_up or not self.given_up.isdisjoint(fact.stems))
+            and any(name in fact.folded for name in self.subjects)
+        )
+
+
+class FactMatcher:
+    """The facts in force of each owner, to be found by what replaces them."""
+
+    def __init__(self, embed: Embed) -> None:
+        self._embed = embed
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all facts."""
+        self._facts: dict[str, dict[str, _Known]] = {}
+        self._with: dict[tuple[str, str], set[str]] = {}
+        self._waiting: dict[str, dict[str, Entry]] = {}
+
+    def put(self, entry: Entry) -> None:
+        """Take in a fact as it stands now: it can be replaced while it is in force."""
+        self.remove(entry)
+        if entry.superseded is None:
+            # Read when a change is announced: most conversations announce none.
+            self._waiting.setdefault(entry.owner, {})[entry.id] = entry
+
+    def remove(self, entry: Entry) -> None:
+        """A fact is gone."""
+        self._waiting.get(entry.owner, {}).pop(entry.id, None)
+        known = self._facts.get(entry.owner, {}).pop(entry.id, None)
+        if known is not None:
+            for root in known.stems:
+                self._with[entry.owner, root].discard(entry.id)
+
+    def replaced(self, stated: Sequence[Entry]) -> list[FactMatch]:
+        """The facts that the statements of one message replace, the nearest first.
+
+        All of them stand in one earlier message: a change is announced of one thing at a time.
+        """
+        update = _update(stated)
+        if update is None:
+            return []
+        self._read(stated[0].owner)
+        facts = self._facts.get(stated[0].owner, {})
+        reach = self._reach(stated[0].owner, update)
+        best = sorted(reach, key=lambda i: (-reach[i], i))[:LOOKED_AT]
+        near = self._near(update, [facts[i].text for i in best])
+        found = [
+            _match(i, facts[i], update, reach[i], cosines)
+            for i, cosines in zip(best, near, strict=True)
+        ]
+        found = sorted((m for m in found if m.score >= LEAST), key=lambda m: (-m.score, m.old))
+        return [m for m in found if facts[m.old].sources == facts[found[0].old].sources]
+
+    def _read(self, owner: str) -> None:
+        for entry in self._waiting.pop(owner, {}).values():
+            text = split_head(entry.text)[0].strip()
+            stems = frozenset(content(text))
+            if len(stems - LIGHT_STEMS) < FEWEST_STEMS or is_unsure(text):
+                continue
+            self._facts.setdefault(owner, {})[entry.id] = _Known(
+                text, fold(text), entry.created, entry.sources, stems, exact_values(text)
+            )
+            for root in stems:
+                self._with.setdefault((owner, root), set()).add(entry.id)
+
+    def _reach(self, owner: str, update: _Update) -> dict[str, float]:
+        """Facts with words of an update, each with the weight of the words in common."""
+        facts = self._facts.get(owner, {})
+        weight = {root: self._weight(owner, root, update) for root in update.stems}
+        found = {i for root in weight for i in self._with.get((owner, root), ())}
+        return {
+            i: math.fsum(sorted(weight[root] for root in update.stems & facts[i].stems))
+            for i in found
+            if update.may_replace(facts[i])
+        }
+
+    def _weight(self, owner: str, root: str, update: _Update) -> float:
+        among = len(self._facts[owner]) if owner in self._facts else 0
+        found = len(self._with.get((owner, root), ()))
+        if not found:
+            return 0.0
+        rare = math.log((1 + among) / found) / math.log(1 + among)
+        common = COMMON if root in LIGHT_STEMS else 1.0
+        return round(rare * common * (GREETING if root in update.early else 1.0), 9)
+
+    def _near(self, update: _Update, old: Sequence[str]) -> list[list[float]]:
+        """The cosines of each old text with each sentence of an update."""
+        if not old:
+            return []
+        new = [sentence.text for sentence in update.sentences]
+        vectors = self._embed([*new, *old])
+        if vectors is None:
+            return [[_shared(s.stems, text) for s in update.sentences] for text in old]
+        head, tail = vectors[: len(new)], vectors[len(new) :]
+        return [[round(math.fsum((o * n).tolist()), 6) for n in head] for o in tail]
+
+
+def _update(stated: Sequence[Entry]) -> _Update | None:
+    """What a message says has changed; None where it announces no change."""
+    found = [*_sentences(stated)]
+    first = next((n for n, sentence in enumerate(found) if sentence.cue), None)
+    if first is None or any(asks_to_forget(sentence.text) for sentence in found):
+        return None
+    late = _stems(found[first:])
+    return _Update(
+        sentences=tuple(found),
+        given_up=frozenset().union(*(given_up(s.text) for s in found)),
+        subjects=frozenset(named_subject(s.text) for s in found if s.cue),
+        stems=_stems(found),
+        early=_stems(found[:first]) - late,
+        sources=frozenset(source for entry in stated for source in entry.sources),
+        time=stated[0].created,
+    )
+
+
+def _sentences(stated: Sequence[Entry]) -> Iterable[_Sentence]:
+    changes = False
+    for entry in stated:
+        text = split_head(entry.text)[0].strip()
+        cue = announces_change(text)
+        continues = changes and points_back(text)
+        yield _Sentence(
+            entry.id, text, frozenset(content(text)), exact_values(text), cue, continues
+        )
+        changes = cue
+
+
+def _stems(sentences: Iterable[_Sentence]) -> frozenset[str]:
+    return frozenset().union(*(s.stems for s in sentences))
+
+
+def _shared(stems: frozenset[str], text: str) -> float:
+    other = frozenset(content(text))
+    return WITHOUT_VECTORS * len(stems & other) / max(1, min(len(stems), len(other)))
+
+
+def _match(
+    name: str, fact: _Known, update: _Update, reach: float, cosines: Sequence[float]
+) -> FactMatch:
+    """How near an update is to a fact, and which of its sentences states the new value."""
+    related = max(cosines)
+    alike, *_, new = max(
+        (
+            _replaces_value(sentence, fact, cosine, related),
+            not given_up(sentence.text),
+            sentence.cue,
+            cosine,
+            -place,
+            sentence,
+        )
+        for place, (sentence, cosine) in enumerate(zip(update.sentences, cosines, strict=True))
+    )
+    score = WORDS * reach + related + (ALIKE if update.given_up else 0.0)
+    score += 0.0 if owned(new.text).isdisjoint(owned(fact.text)) else OWNED
+    had = any(value.kind in EXACT for value in fact.values)
+    has = any(value.kind in EXACT for value in new.values)
+    if alike:
+        score += ALIKE
+    elif (had and (has or not update.given_up)) or related < RELATED:
+        score = 0.0
+    elif has and not update.given_up:
+        score -= EXACT_ALONE
+    return FactMatch(name, new.id, states_several(fact.text), round(score, 6))
+
+
+def _replaces_value(sentence: _Sentence, fact: _Known, cosine: float, related: float) -> bool:
+    """Whether a sentence has a value that can stand in the place of one of a fact."""
+    if not (sentence.cue or sentence.continues or not sentence.stems.isdisjoint(fact.stems)):
+        return False
+    same = {v.text for v in sentence.values} & {v.text for v in fact.values}
+    had = any(value.kind in EXACT for value in fact.values)
+    names = not had and related >= RELATED_NAMES
+    return any(
+        (new.kind in EXACT or (new.kind == "name" and names and old.text not in same))
+        and comparable(new, old, loose=cosine >= SAME_MATTER)
+        for new in sentence.values
+        for old in fact.values
+        if new.text not in same
+    )
