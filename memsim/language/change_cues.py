@@ -31,6 +31,9 @@ _WHEN: Final = (
 )
 _OPENING: Final = r"^(?:(?:and|please|so|then|no|hm|ok|okay|well|oh|but)[,\s]\s?){0,3}"
 _ENDED: Final = r"(?:sold|left|quit|stopped|dropped|gave\sup|given\sup)\b"
+_WHO: Final = (
+    r"\b(?:i|we|they|it|that|(?:will|must|should|to)\sbe|was|were|been|got|has|have|had|'ve|\w+'s)"
+)
 _CUES: Final = (
     r"\bnow\b(?=\s*(?:[.,;!)\u2014]|$|and\b|instead|on\b|rather))",
     r"(?:^|[.,;]\s)(?:and\s|so\s|but\s)?now\s(?:i|we|my|our|the|it|he|she|they)\b",
@@ -38,8 +41,7 @@ _CUES: Final = (
     rf"\b(?:from|as\sof|starting|effective)\s{_WHEN}(?:\son(?:wards)?)?",
     r"\bgoing\sforward\b|\bthese\sdays\b|\binstead\b|\brather\sthan\b|\bin\splace\sof\b",
     r"\bno\s(?:longer|more)\b|\bany\s?more\b|\bused\sto\sbe\b|\bnot\s\w+\sany\s?longer\b",
-    r"\b(?:i|we|they|it|that|(?:will|must|should|to)\sbe|was|were|been|got|has|have|had|'ve"
-    rf"|\w+'s)\s(?:(?:just|had|have|has|now|been|finally|all)\s){{0,3}}{_PART}",
+    rf"{_WHO}\s(?:(?:just|had|have|has|now|been|finally|all)\s){{0,3}}{_PART}",
     rf"\b(?:had|have|has|want|need|like|decided)\sto\s{_VERB}",
     rf"{_OPENING}{_VERB}|{_OPENING}(?:make\s(?:it|that|the|my|our)|set\s(?:it|the|my|our))\b",
     r"\bcorrection\b|\breconsidered\b|\brethink\b|\brethought\b|\bscratch\sthat\b",

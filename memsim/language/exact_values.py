@@ -90,6 +90,10 @@ def _spans(text: str) -> Iterator[tuple[int, int, str, str]]:
         if any(c.isdigit() or c in "/_@" for c in match.group()):
             yield *match.span(), "code", ""
     yield from _numbers(text)
+    yield from _words(text)
+
+
+def _words(text: str) -> Iterator[tuple[int, int, str, str]]:
     for match in _NAME.finditer(text):
         if fold(match.group()) not in FIRST_PERSON:
             yield *match.span(), "name", ""

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from memsim.errors import ModelError, StoreError
 from memsim.memory.entry import Entry
-from memsim.memory.layers.fact_links import AMENDED, AMENDS, NUMBERED, FactLinks, linked
+from memsim.memory.layers.fact_links import AMENDED, AMENDS, FactLinks, linked
 from memsim.memory.layers.fact_matcher import FactMatcher
 from memsim.memory.layers.fact_subject import subject_of
 from memsim.memory.layers.fact_versions import (

@@ -33,8 +33,9 @@ class MessageFacts:
 
     A larger `order` is later, and settles ties for the earlier. `role` is empty where nobody said
     it. `successor` is the id of what took its place; None while it is in force. `amended` are ids
-    of what changed a part of it. `asked` are its terms where it asks for something, which make it no answer to the same question. `standing` is
-    true of an instruction that holds from now on, and of a stated preference.
+    of what changed a part of it. `asked` are its terms where it asks for something, which make it
+    no answer to the same question. `standing` is true of an instruction that holds from now on,
+    and of a stated preference.
     """
 
     order: int
