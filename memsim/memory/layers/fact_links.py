@@ -10,7 +10,7 @@ A number says nothing of what was stated, so that it may stay where one of the t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from memsim.memory.entry import Entry
@@ -35,13 +35,13 @@ class FactLinks:
 
     def __init__(self, amend: Callable[[str, str, tuple[str, ...]], None]) -> None:
         self._amend = amend
-        self._last: dict[str, int] = {}
-        self._sides: dict[tuple[str, str], dict[str, Entry]] = {}
+        self.clear()
 
     def clear(self) -> None:
         """Forget all links."""
-        self._last.clear()
-        self._sides.clear()
+        self._last: dict[str, int] = {}
+        self._sides: dict[tuple[str, str], dict[str, Entry]] = {}
+        self._numbers: dict[tuple[str, str], set[str]] = {}
 
     def number(self, owner: str) -> str:
         """A number that none of an owner's facts has."""
@@ -50,44 +50,51 @@ class FactLinks:
 
     def put(self, entry: Entry) -> None:
         """Take in a fact as it stands now."""
+        self._seen(entry.owner, entry.subject)
         for side, number in _links(entry):
             self._seen(entry.owner, number)
-            if side:
-                self._sides.setdefault((entry.owner, number), {})[side] = entry
-                self._tell(entry.owner, number)
+            self._sides.setdefault((entry.owner, number), {})[side] = entry
+            if side == AMENDED:
+                for source in entry.sources:
+                    self._numbers.setdefault((entry.owner, source), set()).add(number)
+            self._tell(entry.owner, number)
 
     def remove(self, entry: Entry) -> None:
         """A fact is gone: what it changed is whole again, as far as is known."""
         for side, number in _links(entry):
             sides = self._sides.get((entry.owner, number), {})
-            if side in sides:
-                old = sides.get(AMENDED)
-                del sides[side]
-                if old is not None:
-                    self._tell_of(old)
+            old = sides.get(AMENDED)
+            sides.pop(side, None)
+            for source in old.sources if old is not None else ():
+                if side == AMENDED:
+                    self._numbers.get((entry.owner, source), set()).discard(number)
+                self._tell_of(entry.owner, source)
+
+    def free(self, owner: str, sources: Iterable[str]) -> None:
+        """Note that messages are gone, and others may have their ids."""
+        for source in sources:
+            self._numbers.pop((owner, source), None)
 
     def _seen(self, owner: str, number: str) -> None:
         digits = number.removeprefix(NUMBERED)
-        if digits.isdecimal():
+        if digits != number and digits.isdecimal():
             self._last[owner] = max(self._last.get(owner, 0), int(digits))
 
     def _tell(self, owner: str, number: str) -> None:
         old = self._sides[owner, number].get(AMENDED)
-        if old is not None:
-            self._tell_of(old)
+        for source in old.sources if old is not None else ():
+            self._tell_of(owner, source)
 
-    def _tell_of(self, old: Entry) -> None:
-        """Say which messages changed a part of what each message of a fact states."""
+    def _tell_of(self, owner: str, source: str) -> None:
+        """Say which messages changed a part of what a message states."""
+        numbers = self._numbers.get((owner, source), set())
         new: dict[str, None] = {}
-        for side, number in _links(old):
-            other = self._sides.get((old.owner, number), {}).get(AMENDS)
-            if side == AMENDED and other is not None and other.sources:
+        for number in sorted(numbers, key=lambda number: (len(number), number)):
+            other = self._sides[owner, number].get(AMENDS)
+            if other is not None and other.sources and other.sources[-1] != source:
                 new[other.sources[-1]] = None
-        for source in old.sources:
-            self._amend(old.owner, source, tuple(i for i in new if i != source))
+        self._amend(owner, source, tuple(new))
 
 
 def _links(entry: Entry) -> list[tuple[str, str]]:
-    """The links of a fact, and its subject where that is a number."""
-    found = [(side, number) for side, number in entry.attributes if side in {AMENDED, AMENDS}]
-    return [*found, ("", entry.subject)] if entry.subject.startswith(NUMBERED) else found
+    return [(side, number) for side, number in entry.attributes if side in {AMENDED, AMENDS}]

@@ -37,7 +37,7 @@ from memsim.memory.layers.fact_versions import (
 from memsim.memory.permissions import Where
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from memsim.memory.stores import Store
     from memsim.memory.vault import Vault
@@ -160,11 +160,12 @@ class Semantic:
         for about in sorted({(e.owner, e.subject) for e in entries if e.subject}):
             self._relink(about)
 
-    def free(self, owner: str, sources: Iterable[str]) -> None:
+    def free(self, owner: str, sources: Collection[str]) -> None:
         """Note that messages are gone, and others may have their ids, whatever they stated."""
         for source in sources:
             self._live.pop((owner, source), None)
             self._ended.pop((owner, source), None)
+        self._links.free(owner, sources)
 
     def _entry(self, owner: str, session: str, fact: FactStatement) -> Entry:
         subject = fact.subject or subject_of(fact.text)

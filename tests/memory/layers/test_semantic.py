@@ -30,7 +30,12 @@ class Facts:
         self.store = store or Faulty()
         self.vault = Vault(self.store, embed=None, permissions=Permissions())
         self.told: list[tuple[str, str, str | None]] = []
-        self.layer = Semantic(self.vault, lambda *said: self.told.append(said))
+        self.changed: list[tuple[str, str, tuple[str, ...]]] = []
+        self.layer = Semantic(
+            self.vault,
+            lambda *said: self.told.append(said),
+            lambda *said: self.changed.append(said),
+        )
         self.now = EPOCH
         self.count = 0
 
@@ -58,6 +63,16 @@ class Facts:
     def hold(self, owner: str = "ana") -> list[str]:
         """What is in force."""
         return [e.text for e in self.layer.in_force(owner)]
+
+
+EVERYTHING = Where(reader=None, layers=frozenset({"semantic"}), archived=None)
+
+
+def changes(facts: Facts) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Which messages changed a part of which, of those of which facts are kept."""
+    kept = {(e.owner, source) for e in facts.vault.each(EVERYTHING) for source in e.sources}
+    last = {(owner, old): new for owner, old, new in facts.changed}
+    return {about: new for about, new in last.items() if new and about in kept}
 
 
 A, B, C = "My desk is 4A.", "My desk is 5B.", "My desk is 6C."
@@ -297,3 +312,121 @@ def test_one_lives_and_works_in_one_place_at_a_time(earlier: str, later: str, sa
     """Where a name says where; ways of living and moving are told apart from it."""
     assert subject_of(earlier)
     assert same == (subject_of(earlier) == subject_of(later))
+
+
+# Replaced by meaning: no subject is plain, and the words differ.
+
+
+RAIN = "Wake me at 6:40 with the sound of rain."
+EARLY = "Wake me at 5:55 from now on."
+BUS_14, BUS_38 = "I take the number 14 bus to work.", "I take the number 38 bus to work now."
+
+
+def test_a_statement_replaces_what_it_changes() -> None:
+    """The message of the one gives way to the message of the other, after a restart as well."""
+    facts = Facts()
+    (gone,) = facts.state(BUS_14, "The garden looks lovely.", BUS_38)
+
+    assert BUS_14 == gone.text
+    assert ["The garden looks lovely.", BUS_38] == facts.hold()
+    assert {("ana", "m1"): "m3"} == successors(facts) == successors(Facts(facts.store))
+
+
+def test_what_was_so_before_is_so_again() -> None:
+    """In the same words: it has a version for each time."""
+    facts = Facts()
+    facts.state(BUS_14, BUS_38, BUS_14)
+
+    assert [BUS_14] == facts.hold()
+    (now,) = facts.layer.in_force("ana")
+    history = facts.layer.history("ana", now.subject)
+    assert [BUS_14, BUS_38, BUS_14] == [entry.text for entry in history]
+
+
+def test_what_changes_a_part_leaves_the_rest_in_force() -> None:
+    """Both are kept; the message of the one is recalled together with that of the other."""
+    facts = Facts()
+    facts.state(RAIN, EARLY)
+    again = Facts(facts.store)
+
+    assert [RAIN, EARLY] == facts.hold() == again.hold()
+    assert ("ana", "m1", ("m2",)) == facts.changed[-1] == again.changed[-1]
+
+    (_, change) = facts.layer.in_force("ana")
+    facts.vault.erase([change.id])
+    facts.layer.forgotten([change])
+    assert ("ana", "m1", ()) == facts.changed[-1]
+
+
+def test_a_number_stands_for_what_two_statements_are_about() -> None:
+    """One may be erased, and what the other keeps says nothing of it."""
+    facts = Facts()
+    facts.state(BUS_14, BUS_38, RAIN, EARLY)
+
+    kept = [(entry.subject, entry.attributes) for entry in facts.vault.each(EVERYTHING)]
+    assert {("~1", ()), ("", (("amended", "~2"),)), ("", (("amends", "~2"),))} == set(kept)
+    again = Facts(facts.store)
+    again.now = facts.now
+    again.state("The rent is 900 euros a month.", "From now on the rent is 950 euros a month.")
+    assert "~3" in {entry.subject for entry in again.vault.each(EVERYTHING)}
+
+
+def test_what_others_say_replaces_nothing() -> None:
+    """Facts are their owner's, whoever else was there."""
+    facts = Facts()
+    facts.state(BUS_14)
+    facts.state(BUS_38, owner="ben")
+
+    assert [BUS_14] == facts.hold()
+
+
+def test_what_was_not_written_replaces_nothing() -> None:
+    """A store that fails leaves what can be replaced as it was."""
+    facts = Facts()
+    facts.state(BUS_14)
+    facts.store.failing = True
+    with pytest.raises(StoreError):
+        facts.state(BUS_38)
+    facts.store.failing = False
+
+    assert [BUS_14] == [entry.text for entry in facts.state(BUS_38)]
+    assert [BUS_38] == facts.hold()
+
+
+def test_a_request_to_forget_replaces_nothing() -> None:
+    """It erases, and states nothing in the place of what it names."""
+    facts = Facts()
+    facts.state("I see Dr. Berg every week.")
+    facts.say("I do not need Dr. Berg any more.", "Please erase Dr. Berg.", at=facts.now)
+
+    assert "I see Dr. Berg every week." in facts.hold()
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.sampled_from((BUS_14, BUS_38, RAIN, EARLY, A, B)), min_size=1, max_size=2),
+            st.sampled_from((1, 2)),
+            st.sampled_from((False, False, True)),
+        ),
+        min_size=2,
+        max_size=7,
+    )
+)
+def test_a_restart_changes_nothing_of_what_was_replaced(
+    steps: list[tuple[list[str], int, bool]],
+) -> None:
+    """By meaning and by subject, in part and as a whole, and where facts are erased."""
+    facts = Facts()
+    for number, (texts, hours, forgets) in enumerate(steps):
+        facts.now += timedelta(hours=hours)
+        if forgets:
+            gone = [entry for entry in facts.vault.each(EVERYTHING) if entry.text in texts][:1]
+            facts.vault.erase([entry.id for entry in gone])
+            facts.layer.forgotten(gone)
+        else:
+            facts.say(*texts, at=facts.now, source=f"m{number}")
+    again = Facts(facts.store)
+
+    assert successors(again) == successors(facts)
+    assert changes(again) == changes(facts)

@@ -261,6 +261,23 @@ def test_what_was_superseded_gives_way(superseded: str, expected: list[str]) -> 
     assert expected == ids(recall("q", lexical=hits(old=2, other=1), about=about, policy=policy))
 
 
+@pytest.mark.parametrize(
+    ("superseded", "expected"),
+    [("drop", ["old", "new", "other"]), ("keep", ["old", "other"])],
+)
+def test_what_changed_a_part_comes_along(superseded: str, expected: list[str]) -> None:
+    """What holds still of a message is recalled, and what took the place of the change."""
+    about = told(
+        "other",
+        old=MessageFacts(order=1, tokens=10, amended=("mid", "secret")),
+        mid=MessageFacts(order=2, tokens=10, successor="new"),
+        new=MessageFacts(order=3, tokens=10),
+    )
+    policy = RecallPolicy(superseded=superseded)  # type: ignore[arg-type]
+
+    assert expected == ids(recall("q", lexical=hits(old=2, other=1), about=about, policy=policy))
+
+
 def test_a_successor_that_may_not_be_seen_supersedes_nothing() -> None:
     """Nor does one of a circle hang."""
     hidden = told(old=MessageFacts(order=0, tokens=10, successor="secret"))

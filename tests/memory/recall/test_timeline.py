@@ -65,6 +65,17 @@ def test_messages_of_one_id_have_owners() -> None:
     assert [None] == [a.successor for a in [timeline.about(mine.id)] if a]
 
 
+def test_what_changed_a_part_of_a_message_is_known_by_its_entry() -> None:
+    """Until it is taken back; what is not known changes nothing."""
+    mine, next_ = entry("m1"), entry("m2")
+    timeline = told(mine, next_)
+
+    timeline.amend("ana", "m1", ("m2", "unknown"))
+    assert [(next_.id,)] == [a.amended for a in [timeline.about(mine.id)] if a]
+    timeline.amend("ana", "m1", ())
+    assert [()] == [a.amended for a in [timeline.about(mine.id)] if a]
+
+
 def test_what_was_made_of_a_conversation_is_of_it_until_it_is_gone() -> None:
     """Facts and summaries are opened together with the messages."""
     timeline = told(entry("m1"))
