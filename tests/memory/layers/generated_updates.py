@@ -205,6 +205,9 @@ def conversation(seed: int) -> list[Said]:
             words = random.choice(form.updates) if version else form.first
             said = words.format(old=old, new=new)
             found.append(Said(said[0].upper() + said[1:], name, version))
-            for _ in range(random.randrange(4)):
-                found.append(Said(random.choice(BETWEEN).format(count=random.randrange(3, 900))))
+            found += (_between(random) for _ in range(random.randrange(4)))
     return found
+
+
+def _between(random: Random) -> Said:
+    return Said(random.choice(BETWEEN).format(count=random.randrange(3, 900)))
