@@ -11,7 +11,7 @@ from memsim.memory.entry import Entry, read_message
 from memsim.memory.events import EventListener, MemoryEvent
 from memsim.memory.layers import entities
 from memsim.memory.layers.episodic import Episode, Episodic, calls_of, read_spoken
-from memsim.memory.layers.fact_statements import statement_line, statements
+from memsim.memory.layers.fact_statements import statement_line, statements, tool_rows
 from memsim.memory.layers.semantic import FactStatement, Semantic
 from memsim.message import Message
 from memsim.models import Model, Reply, Request, provenance
@@ -37,14 +37,15 @@ class FactExtractor:
     def facts(
         self, owner: str, session: str, said: Sequence[Message], now: datetime
     ) -> list[Entry]:
-        """Keep the facts that a user stated in a conversation.
+        """Keep the facts that a user stated in a conversation, and the values that tools gave.
 
         Messages of others than `owner` are passed over. Returns the facts that are new, or have
         been stated anew. Raises `ModelError` if the model failed, or `StoreError` if the store
         failed.
         """
         own = tuple(m for m in said if m.principal == owner and m.role == "user")
-        return self._extract(owner, session, own, now) if own else []
+        given = [*_given(m for m in said if m.principal == owner)]
+        return self._extract(owner, session, own, given, now) if own or given else []
 
     def conclude(
         self, owner: str, session: str, said: Sequence[Entry], limit: int, now: datetime
@@ -95,11 +96,17 @@ class FactExtractor:
         return ""
 
     def _extract(
-        self, owner: str, session: str, own: tuple[Message, ...], now: datetime
+        self,
+        owner: str,
+        session: str,
+        own: tuple[Message, ...],
+        given: Sequence[FactStatement],
+        now: datetime,
     ) -> list[Entry]:
-        reply = self._model.complete(Request(task="extract", messages=own, now=now))
-        stated = [*_stated(reply, own)]
-        new, old = self._semantic.record(owner, session, [*stated, *_passed_over(stated, own)])
+        request = Request(task="extract", messages=own, now=now)
+        stated = [*_stated(self._model.complete(request), own)] if own else []
+        facts = [*stated, *_passed_over(stated, own), *given]
+        new, old = self._semantic.record(owner, session, facts)
         if old:
             sources = tuple(dict.fromkeys(i for e in old for i in e.sources))
             self._tell(MemoryEvent(kind="superseded", sources=sources))
@@ -133,6 +140,14 @@ def _passed_over(
             if (message.id, sentence) not in said:
                 line = statement_line(message, sentence)
                 yield FactStatement(text=line, sources=(message.id,), time=message.time)
+
+
+def _given(messages: Iterable[Message]) -> Iterator[FactStatement]:
+    """The values that tools gave: each replaces what the same call gave before."""
+    for row in tool_rows([*messages]):
+        yield FactStatement(
+            text=row.line, sources=(row.message.id,), time=row.message.time, subject=row.subject
+        )
 
 
 def _mentioned(messages: Iterable[Message]) -> Iterator[str]:

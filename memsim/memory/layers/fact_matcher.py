@@ -72,6 +72,10 @@ FEWEST_STEMS: Final = 2
 """Stems of a fact that can be replaced, at least."""
 
 
+GIVEN_SUBJECT: Final = ("subject", "given")
+"""The attribute of a fact that only a fact of its own subject replaces."""
+
+
 class FactMatch(NamedTuple):
     """A fact, and the statement that replaces it; `part` where the fact states more than that."""
 
@@ -141,7 +145,7 @@ class FactMatcher:
     def put(self, entry: Entry) -> None:
         """Take in a fact as it stands now: it can be replaced while it is in force."""
         self.remove(entry)
-        if entry.superseded is None:
+        if entry.superseded is None and GIVEN_SUBJECT not in entry.attributes:
             # Read when a change is announced: most conversations announce none.
             self._waiting.setdefault(entry.owner, {})[entry.id] = entry
 
@@ -158,7 +162,7 @@ class FactMatcher:
 
         All of them stand in one earlier message: a change is announced of one thing at a time.
         """
-        update = _update(stated)
+        update = _update(stated) if stated else None
         if update is None:
             return []
         self._read(stated[0].owner)

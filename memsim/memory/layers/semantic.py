@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from memsim.errors import ModelError, StoreError
 from memsim.memory.entry import Entry
 from memsim.memory.layers.fact_links import AMENDED, AMENDS, FactLinks, linked
-from memsim.memory.layers.fact_matcher import FactMatcher
+from memsim.memory.layers.fact_matcher import GIVEN_SUBJECT, FactMatcher
 from memsim.memory.layers.fact_subject import subject_of
 from memsim.memory.layers.fact_versions import (
     FactVersions,
@@ -50,7 +50,10 @@ what took its place."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactStatement:
-    """A fact as it was stated."""
+    """A fact as it was stated.
+
+    With a `subject`, it replaces the latest fact of the same subject, and no other.
+    """
 
     text: str
     sources: tuple[str, ...]
@@ -106,7 +109,10 @@ class Semantic:
         draft = _Draft(self._vault.store, self._versions, self._links)
         try:
             for said in _by_message(sorted(stated, key=lambda fact: fact.time)):
-                self._state(draft, [self._entry(owner, session, fact) for fact in said])
+                for fact in (fact for fact in said if fact.subject):
+                    draft.state(self._entry(owner, session, fact))
+                spoken = (fact for fact in said if not fact.subject)
+                self._state(draft, [self._entry(owner, session, fact) for fact in spoken])
             # Versions that are there already may have readers: an older version opened them.
             self._vault.put([entry.shared_with() for entry in draft.written.values()])
         except (StoreError, ModelError):
@@ -180,6 +186,7 @@ class Semantic:
             created=fact.time,
             updated=fact.time,
             sources=fact.sources,
+            attributes=(GIVEN_SUBJECT,) if fact.subject else (),
         )
 
     def _note(self, entry: Entry) -> None:

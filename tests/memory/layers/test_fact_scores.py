@@ -86,6 +86,8 @@ class Reader:
         for entry in self.vault.each(where):
             about.setdefault((entry.owner, entry.subject or entry.id), []).append(entry)
             for side, number in entry.attributes:
+                if side not in {AMENDED, AMENDS}:
+                    continue
                 sides.setdefault((entry.owner, number), {})[side] = entry
         for versions in about.values():
             yield from ((old, new) for old, new in heirs(versions) if new is not None)

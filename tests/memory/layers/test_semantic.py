@@ -393,6 +393,24 @@ def test_what_was_not_written_replaces_nothing() -> None:
     assert [BUS_38] == facts.hold()
 
 
+def test_a_value_of_a_tool_is_replaced_by_the_next_answer_to_the_call() -> None:
+    """What people say of the same matter is kept beside it."""
+    facts = Facts()
+    for number, line in enumerate(("tool: status port: 80", "tool: status port: 81")):
+        fact = FactStatement(
+            text=line,
+            sources=(f"t{number}",),
+            time=EPOCH + timedelta(hours=number),
+            subject="status {} port",
+        )
+        facts.layer.record("ana", "s1", [fact])
+    facts.now += timedelta(days=1)
+    facts.state("The status port is 82 now.")
+
+    assert ["tool: status port: 81", "The status port is 82 now."] == facts.hold()
+    assert ("ana", "t0", "t1") in facts.told
+
+
 def test_a_request_to_forget_replaces_nothing() -> None:
     """It erases, and states nothing in the place of what it names."""
     facts = Facts()
