@@ -159,8 +159,8 @@ class MemoryOptions:
         shorten: whether the results of tools are shown by beginning and end then.
         deduplicate: whether of what one speaker says twice on a day, word for word, the latest
             messages show the first alone.
-        facts: whether facts are extracted, and later ones supersede earlier ones. They are not
-            searched: they steer which messages are recalled.
+        facts: whether facts are extracted, and later ones supersede earlier ones, by their subject
+            and by meaning. They steer which messages are recalled, and are not searched.
         episodes: whether a conversation that is over, since it was left for another or idle for a
             day, is concluded in an episode of its own.
         entities: whether what a conversation is about is noted in working memory, and named in its

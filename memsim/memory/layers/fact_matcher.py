@@ -68,6 +68,9 @@ WITHOUT_VECTORS: Final = 0.4
 LOOKED_AT: Final = 20
 """Facts with the most words in common that are compared by meaning."""
 
+FREQUENT: Final = 512
+"""Facts with a word, above which the word alone finds none: it says too little, and costs time."""
+
 FEWEST_STEMS: Final = 2
 """Stems of a fact that can be replaced, at least."""
 
@@ -193,7 +196,8 @@ class FactMatcher:
         """Facts with words of an update, each with the weight of the words in common."""
         facts = self._facts.get(owner, {})
         weight = {root: self._weight(owner, root, update) for root in update.stems}
-        found = {i for root in weight for i in self._with.get((owner, root), ())}
+        lists = [self._with.get((owner, root), set()) for root in weight]
+        found = {i for ids in lists if len(ids) <= FREQUENT for i in ids}
         return {
             i: math.fsum(sorted(weight[root] for root in update.stems & facts[i].stems))
             for i in found
