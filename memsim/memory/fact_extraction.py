@@ -103,14 +103,19 @@ class FactExtractor:
         given: Sequence[FactStatement],
         now: datetime,
     ) -> list[Entry]:
-        request = Request(task="extract", messages=own, now=now)
-        stated = [*_stated(self._model.complete(request), own)] if own else []
-        facts = [*stated, *_passed_over(stated, own), *given]
-        new, old = self._semantic.record(owner, session, facts)
+        stated = self._stated_in(own, now) if own else []
+        new, old = self._semantic.record(owner, session, [*stated, *given])
         if old:
             sources = tuple(dict.fromkeys(i for e in old for i in e.sources))
             self._tell(MemoryEvent(kind="superseded", sources=sources))
         return new
+
+    def _stated_in(self, own: tuple[Message, ...], now: datetime) -> list[FactStatement]:
+        """What a model extracts from messages, and what it passes over if it goes by rules."""
+        reply = self._model.complete(Request(task="extract", messages=own, now=now))
+        stated = [*_stated(reply, own)]
+        # A model that does not name the sources of a line writes in words of its own.
+        return stated if reply.line_sources is None else [*stated, *_passed_over(stated, own)]
 
 
 def _stated(reply: Reply, own: Sequence[Message]) -> Iterator[FactStatement]:

@@ -866,6 +866,23 @@ def test_facts_are_their_owners_and_steer_recall_for_whom_they_are_granted_to() 
     assert "My bus is the 7." in held(it, "semantic", "ben")
 
 
+def test_what_changed_a_part_of_a_message_is_as_relevant() -> None:
+    """For whom the facts may be seen, and until it is erased."""
+    it = Remembering()
+    it.say("Hi.", who="ben", session="both")
+    it.say("Wake me at 6:40 with the sound of rain.", session="both")
+    (change,) = it.say("Rise at 5:55 instead, wake me gently.", session="both")
+
+    def relevance(who: str) -> dict[bool, float]:
+        found = it.memory.search("What sound of rain at 6:40?", principal=who)
+        return {"5:55" in f.entry.text: f.score for f in found if "ana: " in f.entry.text}
+
+    mine, heard = relevance("ana"), relevance("ben")
+    assert mine[True] == mine[False] == heard[False] > heard[True]
+    it.memory.forget("ana", [change])
+    assert {False: mine[False]}.keys() == relevance("ana").keys()
+
+
 def test_a_conversation_that_could_not_be_opened_is_opened_at_the_next_call() -> None:
     """The message of who joined is not lost either."""
     it = Remembering()

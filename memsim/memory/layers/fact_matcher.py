@@ -71,6 +71,9 @@ LOOKED_AT: Final = 20
 FREQUENT: Final = 512
 """Facts with a word, above which the word alone finds none: it says too little, and costs time."""
 
+LONGEST: Final = 600
+"""Characters of a statement that replaces another, or is replaced."""
+
 FEWEST_STEMS: Final = 2
 """Stems of a fact that can be replaced, at least."""
 
@@ -148,6 +151,8 @@ class FactMatcher:
     def put(self, entry: Entry) -> None:
         """Take in a fact as it stands now: it can be replaced while it is in force."""
         self.remove(entry)
+        if len(entry.text) > LONGEST:
+            return
         if entry.superseded is None and GIVEN_SUBJECT not in entry.attributes:
             # Read when a change is announced: most conversations announce none.
             self._waiting.setdefault(entry.owner, {})[entry.id] = entry
@@ -245,7 +250,7 @@ def _update(stated: Sequence[Entry]) -> _Update | None:
 
 def _sentences(stated: Sequence[Entry]) -> Iterable[_Sentence]:
     changes = False
-    for entry in stated:
+    for entry in (entry for entry in stated if len(entry.text) <= LONGEST):
         text = split_head(entry.text)[0].strip()
         cue = announces_change(text)
         continues = changes and points_back(text)

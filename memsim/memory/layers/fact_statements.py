@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -77,7 +78,16 @@ def tool_rows(messages: Sequence[Message]) -> Iterator[ToolRow]:
                 call = calls[block.id]
                 for key, value in _record(block.text).items():
                     line = statement_line(message, f"{call.name} {key}: {value}")
-                    yield ToolRow(message, f"{call.name} {call.arguments} {key}", line)
+                    yield ToolRow(message, _about(call, key), line)
+
+
+def _about(call: ToolUse, key: str) -> str:
+    """What a row is about: it says nothing of the arguments, whose message may be erased."""
+    digest = hashlib.blake2b(digest_size=8)
+    for part in (call.name, call.arguments, key):
+        encoded = part.encode("utf-8", "surrogatepass")
+        digest.update(len(encoded).to_bytes(8, "big") + encoded)
+    return f"={digest.hexdigest()}"
 
 
 def _record(text: str) -> dict[str, str]:

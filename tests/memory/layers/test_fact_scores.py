@@ -18,8 +18,8 @@ from memsim.memory.layers.semantic import Semantic
 from memsim.memory.permissions import Where
 from memsim.memory.stores.in_memory import InMemory
 from memsim.memory.vault import Vault
-from memsim.message import Message, said
-from memsim.models import Embedder
+from memsim.message import Message, ToolResult, ToolUse, said
+from memsim.models import Embedder, Model, Reply, Request
 from memsim.models.offline.model import OfflineModel
 from memsim.models.registry import load_embedder
 from memsim.scenario import load_scenario
@@ -62,11 +62,11 @@ class Score(NamedTuple):
 class Reader:
     """A semantic layer that reads messages by themselves, without the rest of a memory."""
 
-    def __init__(self, embedder: str = "wordllama") -> None:
+    def __init__(self, embedder: str = "wordllama", model: Model | None = None) -> None:
         self.vault = Vault(
             InMemory(), embed=lambda: embedder_of(embedder), permissions=None, embedded=()
         )
-        model = OfflineModel(COUNTER)
+        model = model or OfflineModel(COUNTER)
         episodic = Episodic(self.vault, None, COUNTER.text)
         self.extractor = FactExtractor(
             model, Semantic(self.vault), episodic, COUNTER.text, lambda _event: None
@@ -77,6 +77,16 @@ class Reader:
         for who in dict.fromkeys(m.principal for m in messages):
             own = [m for m in messages if m.principal == who]
             self.extractor.facts(who, own[0].session, own, own[-1].time)
+
+    def model_reads(self, *texts: str) -> None:
+        """Each text as a turn of its own."""
+        for number, text in enumerate(texts):
+            self.read([said("user", text, id=f"m{number}", turn=number)])
+
+    def texts(self) -> set[str]:
+        """The facts that are in force."""
+        where = Where(reader=None, layers=frozenset({"semantic"}), superseded=False)
+        return {entry.text for entry in self.vault.each(where)}
 
     def replaced(self) -> Iterator[Replaced]:
         """Every fact that has been replaced, with its successor."""
@@ -171,3 +181,40 @@ def test_what_replaces_what_in_other_forms(embedder: str) -> None:
     """No rule was made for these forms, and no embedder was chosen for them."""
     scores = [generated_score(seed, embedder) for seed in range(3)]
     sum(scores, Score(0, [], 0, 0)).check()
+
+
+class Live:
+    """A model that writes facts in words of its own, and names no sources."""
+
+    name = "live"
+
+    def __init__(self, *lines: str) -> None:
+        self.lines = [*lines]
+
+    def complete(self, request: Request) -> Reply:
+        assert request.task == "extract"
+        return Reply(text=self.lines.pop(0))
+
+
+def test_what_a_live_model_extracts_is_matched_as_it_is_worded() -> None:
+    """Nothing is added by rules to words that name no sources."""
+    reader = Reader("hash", Live("Ana takes the number 14 bus to work.", "The bus is 38 now."))
+    reader.model_reads("I take bus 14, always.", "Take bus 38 now.")
+
+    assert {"Ana takes the number 14 bus to work.", "The bus is 38 now."} == reader.texts()
+
+
+def test_what_a_tool_gives_replaces_what_the_same_call_gave() -> None:
+    """Without a word of a user, and for the one key that changed."""
+    reader = Reader("hash")
+    for number, port in enumerate((80, 81)):
+        call = ToolUse(id="c1", name="status", arguments="{}")
+        result = ToolResult(id="c1", text=f"host: alpha\nport: {port}")
+        reader.read(
+            [
+                Message(id=f"a{number}", role="assistant", blocks=(call,)),
+                Message(id=f"t{number}", role="tool", blocks=(result,), turn=number),
+            ]
+        )
+
+    assert {"tool: status host: alpha", "tool: status port: 81"} == reader.texts()

@@ -411,6 +411,14 @@ def test_a_value_of_a_tool_is_replaced_by_the_next_answer_to_the_call() -> None:
     assert ("ana", "t0", "t1") in facts.told
 
 
+def test_a_very_long_statement_replaces_nothing() -> None:
+    """Nor is it looked into for long, or replaced."""
+    facts = Facts()
+    facts.state(BUS_14, "I take the bus 38 to work now, " + "a-" * 50_000, BUS_14 + " a" * 400)
+
+    assert 3 == len(facts.hold())
+
+
 def test_a_request_to_forget_replaces_nothing() -> None:
     """It erases, and states nothing in the place of what it names."""
     facts = Facts()
