@@ -43,8 +43,8 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
     ),
     "checks": (
         "canary/test_canary_match.py::test_the_fast_matcher_agrees_with_the_slow_one",
-        "memory/layers/test_fact_scores.py"
-        "::test_a_long_script_without_updates_replaces_nothing",
+        "memory/layers/test_fact_scores.py::test_what_replaces_what_in_the_scripts",
+        "memory/layers/test_fact_scores.py::test_what_replaces_what_in_a_long_script",
         "scenario/test_script_filler.py::test_generated_talk_never_says_a_planted_value",
         "testing/test_checking.py::test_parts_of_the_memory_hold_what_they_promise",
         "testing/test_context_defects.py::test_each_defect_of_a_context_is_found",

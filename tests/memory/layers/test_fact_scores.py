@@ -170,8 +170,8 @@ def test_what_replaces_what_in_the_scripts() -> None:
     sum(scores, Score(0, [], 0, 0)).check()
 
 
-def test_a_long_script_without_updates_replaces_nothing() -> None:
-    """However much is said in it."""
+def test_what_replaces_what_in_a_long_script() -> None:
+    """Nothing, however much is said in it."""
     (path,) = (path for path in SCRIPTS if path.stem == LONG)
     assert (0, []) == script_score(load_scenario(path))[:2]
 
