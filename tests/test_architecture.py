@@ -32,6 +32,7 @@ ORDER = (
     "memory",
     "strategy",
     "systems",
+    "adapters",
     "discovery",
     "config",
     "scenario",
@@ -129,6 +130,8 @@ LATE = frozenset(
         "memsim.report.plots.tradeoff",
         "memsim.service.app",
         "memsim.service.bodies",
+        "memsim.service.contract_app",
+        "memsim.service.contract_memory",
     }
 )
 
@@ -297,7 +300,7 @@ def foreign_imports(strategy: Module) -> list[str]:
         or (
             imported.target.startswith("memsim.")
             and imported.target.split(".")[1]
-            not in {"context_checks", "language", "memory", "systems"}
+            not in {"adapters", "context_checks", "language", "memory", "systems"}
         )
     ]
 

@@ -47,7 +47,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("list_command", "List scenarios, strategies, metrics, runs or datasets."),
     "init": ("init", "Create a project: a scenario, a strategy, a test."),
     "memory": ("memory", "Inspect a saved memory: stats, list, search, get, forget, export."),
-    "serve": ("serve", "Serve AEGIS's working memory, episodes and ledger over HTTP."),
+    "serve": ("serve", "Serve a memory over HTTP: memsim's by the contract, or AEGIS's."),
     "schema": ("schema", "Print the JSON Schema of scenario files."),
 }
 """The module of each command, and its line in `memsim --help`."""

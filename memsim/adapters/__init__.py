@@ -1,0 +1,1 @@
+"""Memories of others under test: what a black box needs to become a strategy."""

@@ -1,0 +1,50 @@
+"""Refuse requests that are larger than the memory contract allows, before they are parsed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memsim.adapters.http_contract import MOST_BODY, STATUSES
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_TOO_LARGE = (
+    b'{"error":{"code":"too_large","message":"the body has more than %d bytes"}}' % MOST_BODY
+)
+
+
+class BodyLimit:
+    """Reads the body of a request, up to the limit, and hands it on whole."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        body, more = b"", True
+        while more:
+            part = await receive()
+            if part["type"] == "http.disconnect":
+                return
+            body += part.get("body", b"")
+            more = part.get("more_body", False)
+            if len(body) > MOST_BODY:
+                await _refuse(send)
+                return
+        waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def again() -> Message:
+            return waiting.pop() if waiting else await receive()
+
+        await self._app(scope, again, send)
+
+
+async def _refuse(send: Send) -> None:
+    headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+    status = STATUSES["too_large"]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": _TOO_LARGE})
