@@ -59,6 +59,13 @@ FIRST_PERSON: Final = _listed(
 
 SECOND_PERSON: Final = _listed("you you'd you'll you're you've your yours yourself")
 
+THIRD_PERSON: Final = _listed(
+    """
+    he he'd he'll he's her hers him his she she'd she'll she's their theirs them they they'd
+    they'll they're they've
+    """
+)
+
 NEGATIVE: Final = _listed(
     """
     aren't can't cannot couldn't didn't doesn't don't hadn't hasn't haven't isn't longer
@@ -135,6 +142,19 @@ KIN: Final = _listed(
     """
 )
 """Words for relatives and other relations."""
+
+PETS: Final = _listed("cat dog horse kitten parrot pet pony puppy rabbit hamster tortoise")
+
+LANGUAGES: Final = _listed(
+    """
+    american arabic british bulgarian chinese croatian czech danish dutch english estonian
+    finnish french german greek hebrew hindi hungarian icelandic indian irish italian japanese
+    korean latin latvian lithuanian mexican norwegian persian polish portuguese romanian russian
+    scottish serbian slovak slovenian spanish swedish swiss thai turkish ukrainian vietnamese
+    welsh
+    """
+)
+"""Languages, and words for where something is from."""
 
 ABBREVIATIONS: Final = _listed(
     """
@@ -236,6 +256,7 @@ SYNONYMS: Final = (
     "fruit > apple banana berry cherry grape lemon mango orange peach pear plum strawberry",
     "meat > beef chicken ham lamb pork turkey",
     "instrument > bass bassoon cello clarinet drum flute guitar harp oboe piano trumpet violin",
+    f"language > {' '.join(sorted(LANGUAGES))}",
     "sport > basketball cricket football golf hockey rugby running swimming tennis",
 )
 """Groups of words that can replace each other at a discount; before `>`, the word for all."""

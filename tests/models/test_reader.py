@@ -19,6 +19,7 @@ NOW = datetime(2023, 9, 1, 9, 0, tzinfo=UTC)
 _TABLE = yaml.safe_load(Path(__file__).with_name("reader_cases.yaml").read_text(encoding="utf-8"))
 FOUND: list[dict[str, Any]] = _TABLE["found"]
 ABSENT: list[dict[str, Any]] = _TABLE["absent"]
+OTHERS: list[dict[str, Any]] = _TABLE["others"]
 
 _OPENINGS = ("Yesterday evening", "On the way home", "At lunch", "Before breakfast", "After work")
 _ACTS = (
@@ -113,6 +114,14 @@ def test_what_comes_near_is_not_taken_for_it(subtests: pytest.Subtests) -> None:
     """A question whose subject is mentioned and whose answer is not is not answered."""
     for among in [[], SMALL_TALK]:
         for case in ABSENT:
+            with subtests.test(case=case, among=among):
+                assert ask(case["ask"], *told(case["said"], among=among)) == IDK
+
+
+def test_what_others_have_is_not_taken_for_it(subtests: pytest.Subtests) -> None:
+    """A value of another person or thing answers nothing, however many words are the same."""
+    for among in [SMALL_TALK[:12], SMALL_TALK]:
+        for case in OTHERS:
             with subtests.test(case=case, among=among):
                 assert ask(case["ask"], *told(case["said"], among=among)) == IDK
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from memsim.fast_dataclass import fast_init
 from memsim.language.dates import Period, mentions, resolve
-from memsim.language.lexicon import REACTION
-from memsim.language.text import stem
-from memsim.models.offline.question import SYNONYM_WEIGHT
+from memsim.language.lexicon import REACTION, THIRD_PERSON
+from memsim.language.text import stem, words
+from memsim.models.offline.question import SYNONYM_WEIGHT, subjects
 from memsim.models.offline.statements import ROLE_STEMS
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ AMISS, AMISS_OF_FEW, ELSE = 0.7, 0.2, 0.1
 """Factors of the score of a sentence that misses required words.
 
 The first is for questions of many content words, the second for one or two. The third is for a
-sentence about another code or another counted thing.
+sentence about another code, counted thing or person.
 """
 
 EXACT = 9
@@ -87,6 +87,7 @@ class Ranking:
         self._periods = periods
         speakers = {s.who for s in found}
         self._people = frozenset(n for n in question.names if n in speakers)
+        self._asked_of = self._mentioned(subjects(question.folded).intersection(question.names))
         known = question.known - self._people
         self._hits = [known & s.entry.stems for s in found]
         self.weights = self._weigh()
@@ -121,6 +122,13 @@ class Ranking:
         """Whether a sentence's entry, or the question before it, is about the subject."""
         at = candidate.statement.order
         return bool(self._hits[at] or self._asked_before(at))
+
+    def _mentioned(self, asked: frozenset[str]) -> frozenset[str]:
+        """Those of whom it is asked that the context names, and that do not speak in it."""
+        if asked <= self._people:
+            return frozenset()
+        named = frozenset().union(*(asked & s.entry.names for s in self.found))
+        return named - self._people
 
     def _weigh(self) -> dict[str, float]:
         weights = self.question.weights
@@ -189,7 +197,7 @@ class Ranking:
         strength = dict(around)
         self._raise(strength, own, 1.0)
         factor = self._person(statement.who, sentence) * self._timely(statement.day, sentence)
-        factor *= self._aim(strength) * (1.0 if self._tells(sentence) else 0.4)
+        factor *= self._aim(strength, sentence) * (1.0 if self._tells(sentence) else 0.4)
         mass = math.fsum(strength.values()) / self._total
         stands_for = self.question.stands_for
         return Candidate(
@@ -204,7 +212,7 @@ class Ranking:
         # A sentence that only repeats the question, or only reacts, is no answer.
         return not sentence.stems - _REACTIONS <= self.question.weights.keys()
 
-    def _aim(self, strength: Mapping[str, float]) -> float:
+    def _aim(self, strength: Mapping[str, float], sentence: Sentence) -> float:
         # Some words of a question are required: the owner of the thing, the thing, and
         # a word besides the names.
         question = self.question
@@ -214,9 +222,15 @@ class Ranking:
         amiss += bool(self._substance) and self._substance <= missing
         exact = {question.counted} if question.kind == "number" else set()
         exact |= {root for root in question.owners if not root.isalpha()}
-        if missing & exact:
+        if missing & exact or self._is_of_another(sentence, missing):
             return ELSE
         return (AMISS_OF_FEW if self.full <= 2 else AMISS) ** amiss
+
+    def _is_of_another(self, sentence: Sentence, missing: set[str]) -> bool:
+        # `She` may be the person in question where a line before names her.
+        if not self._asked_of or not self._asked_of <= missing:
+            return False
+        return THIRD_PERSON.isdisjoint(words(sentence.text))
 
     def _person(self, who: str, sentence: Sentence | None) -> float:
         question = self.question

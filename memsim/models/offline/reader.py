@@ -23,6 +23,7 @@ from memsim.language.text import content, fold, stem, words
 from memsim.models import IDK
 from memsim.models.offline.candidates import Candidate, Ranking
 from memsim.models.offline.origin import first_holder, origin_matter, speaker_name
+from memsim.models.offline.other_values import belongs_elsewhere
 from memsim.models.offline.question import (
     CODES,
     ParsedQuestion,
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 STRICT: Final = frozenset({"when", "number", "duration", "often", "colour", "name"})
 """Kinds of answers that need a value of that kind."""
 
-NAME_WORDS: Final = 2
+NAME_WORDS: Final = 3
 """Maximum number of words of a sentence that may be only a name."""
 
 _DURATION: Final = re.compile(
@@ -149,11 +150,11 @@ def _value(question: ParsedQuestion, text: str) -> str | None:
 
 
 def _is_named(question: ParsedQuestion, sentence: Sentence) -> bool:
-    if not sentence.names <= set(question.names) or _CALLED.search(sentence.text):
+    if not sentence.names <= {*question.names, "i"} or _CALLED.search(sentence.text):
         return True
     first = _LEADING.match(sentence.text)
     leads = first is not None and fold(first[1]) not in STOP
-    alone = len(sentence.stems) <= NAME_WORDS
+    alone = len(words(sentence.text)) <= NAME_WORDS
     return leads and (alone or other_side(question, sentence.text) is not None)
 
 
@@ -291,8 +292,12 @@ CONSIDERED = 16
 NEEDED = (0.9, 0.55, 0.45, 0.38, 0.3)
 """Share of the question that must be found, by its number of full content words."""
 
-SHORT_CONTEXT = 0.2
-"""Factor of that share in a context of a few lines, where chance matches are rare."""
+SHORT_CONTEXT, LONG_CONTEXT, LONG = 0.2, 0.9, 16
+"""Factors of that share: in a context of a few lines, where chance matches are rare, and of many.
+
+A context of so many lines is long. What a memory brought up for a question was chosen from
+hundreds, so that chance matches are as frequent in it as there.
+"""
 
 FIRM, AHEAD, FEW = 0.8, 0.05, 4
 """Least factor where another entry scores within `AHEAD` of the best, or a value is wanted.
@@ -352,7 +357,7 @@ def _origin(request: Request, matter: str) -> ReaderAnswer | None:
 def _content_answer(request: Request) -> ReaderAnswer:
     ranking = _ranking(request)
     question = ranking.question
-    ranked = ranking.best()
+    ranked = _of_matter(question, ranking.best())
     if not _is_known(ranking, ranked):
         return UNKNOWN
     fitting = _fitting(question, ranking, ranked[:CONSIDERED])
@@ -365,6 +370,22 @@ def _content_answer(request: Request) -> ReaderAnswer:
     if alone is not None and not question.many:
         return _answer([best], alone)
     return _quoted(question, ranking, best, fitting)
+
+
+def _of_matter(question: ParsedQuestion, ranked: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates without values of others, and without what only adds to these."""
+    others = {
+        (c.statement.order, c.place) for c in ranked if belongs_elsewhere(question, c.sentence)
+    }
+    if not others:
+        return [*ranked]
+    beside = set() if question.kind == "name" else {order for order, _ in others}
+    return [
+        c
+        for c in ranked
+        if (c.statement.order, c.place) not in others
+        and (c.matched or c.statement.order not in beside)
+    ]
 
 
 def _ranking(request: Request) -> Ranking:
@@ -386,8 +407,8 @@ def _enough(ranking: Ranking, ranked: Sequence[Candidate]) -> bool:
     best = ranked[0]
     needed = NEEDED[min(ranking.full, len(NEEDED) - 1)]
     size = len(ranking.found)
-    spread = min(1.0, max(0.0, math.log(max(size, 1) / 4) / math.log(50)))
-    share = SHORT_CONTEXT + (1 - SHORT_CONTEXT) * spread
+    spread = min(1.0, max(0.0, math.log(max(size, 1) / FEW) / math.log(LONG / FEW)))
+    share = SHORT_CONTEXT + (LONG_CONTEXT - SHORT_CONTEXT) * spread
     unsure = ranking.question.kind in VALUES or best.score < _others(ranked) + AHEAD
     if unsure and size > FEW:
         share = max(share, FIRM)

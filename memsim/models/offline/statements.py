@@ -18,9 +18,11 @@ from memsim.language.lexicon import (
     ASKING,
     CORRECTING,
     FIRST_PERSON,
+    MONTHS,
     PRONOUNS,
     SECOND_PERSON,
     STOP,
+    WEEKDAYS,
     WH,
 )
 from memsim.language.text import ROLES, LineHead, fold, is_label, read_head, sentences, stem, words
@@ -134,6 +136,12 @@ _UNSURE = re.compile(
     r"|\bno\s(?:information|record|mention)\b",
     re.IGNORECASE,
 )
+_FORGETS = re.compile(
+    r"(?:(?:and|so|but|please|also|hey|ok|okay|now)[\s,]+){0,3}"
+    r"(?:(?:can|could|would|will)\syou\s(?:please\s)?)?(?:forget|delete|erase)\s"
+    r"(?:(?:all\s)?(?:that|what|everything|about|it|my|our|his|her|their|the))\b"
+)
+_STATES = re.compile(r"\s(?:is|are|was|were)\s|[:=]\s")
 _TOOL_CALL = re.compile(r"[\w.-]{1,64}\(\{.*\}\)", re.DOTALL)
 _FILLERS = frozenset({"and", "so", "but", "please", "also", "hey", "ok", "okay", "well", "now"})
 
@@ -146,6 +154,8 @@ class Sentence:
     text: str
     stems: frozenset[str]
     names: frozenset[str]
+    leading: str
+    """The stem of its first word, which a capital makes no name."""
     first: bool
     second: bool
     question: bool
@@ -163,6 +173,7 @@ class Utterance:
     question_stems: frozenset[str]
     """Stems of its questions, which the next entry may answer."""
     names: frozenset[str]
+    leading: frozenset[str]
 
 
 class Statement(NamedTuple):
@@ -204,10 +215,10 @@ def names_among(roots: frozenset[str], found: Sequence[Statement]) -> frozenset[
     for statement in found:
         speakers.add(statement.who)
         entry = statement.entry
-        for root in roots & entry.stems:
+        for root in (roots & entry.stems) - entry.leading:
             count[root] -= 1
         for root in roots & entry.names:
-            count[root] += 2
+            count[root] += 2 - (root in entry.leading)
     named = {root for root, more in count.items() if more > 0}
     return frozenset(named | (roots & speakers))
 
@@ -304,7 +315,8 @@ def _entry(who: str, day: date | None, lines: tuple[str, ...]) -> Utterance:
     stems: frozenset[str] = frozenset().union(*(s.stems for s in found))
     asked: frozenset[str] = frozenset().union(*(s.stems for s in found if s.question))
     names: frozenset[str] = frozenset().union(*(s.names for s in found))
-    return Utterance(stem(fold(who)), day, found, stems, asked, names)
+    leading = frozenset(s.leading for s in found)
+    return Utterance(stem(fold(who)), day, found, stems, asked, names, leading)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -317,8 +329,17 @@ def sentence(text: str) -> Sentence:
     called = _called(text)
     if called and len(spoken) > 1:
         stems -= called
-    names = frozenset(stem(fold(name)) for name in _NAME.findall(text))
-    return Sentence(text, stems, names, first, second, asks(text, spoken))
+    named = frozenset(map(fold, _NAME.findall(text))).difference(WEEKDAYS, MONTHS)
+    names = frozenset(map(stem, named))
+    if _asks_to_forget(text):
+        # Who asks to forget a thing names it, and does not say what it is.
+        stems = frozenset()
+    leading = stem(spoken[0]) if spoken else ""
+    return Sentence(text, stems, names, leading, first, second, asks(text, spoken))
+
+
+def _asks_to_forget(text: str) -> bool:
+    return bool(_FORGETS.match(fold(text[:120]))) and not _STATES.search(text)
 
 
 def _called(text: str) -> frozenset[str]:
@@ -329,7 +350,7 @@ def _called(text: str) -> frozenset[str]:
 
 def asks(text: str, spoken: list[str]) -> bool:
     """Whether a sentence asks, requests, calls a tool or admits not to know: it states nothing."""
-    if _UNSURE.search(text) or _TOOL_CALL.fullmatch(text):
+    if _UNSURE.search(text) or _TOOL_CALL.fullmatch(text) or _asks_to_forget(text):
         return True
     if text.rstrip("\"')\u201d ").endswith(("?", "\uff1f", "\u061f")):
         return True
