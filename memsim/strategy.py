@@ -308,6 +308,14 @@ class Strategy(ABC):
         message = f"{type(self).__name__} cannot be loaded: it does not implement save and load"
         raise StrategyError(message)
 
+    def restart(self) -> bool:
+        """Restart, if the state lives outside of the process; else it is saved, made and loaded.
+
+        Returns:
+            Whether it did; False by default.
+        """
+        return False
+
     def close(self) -> None:  # noqa: B027 - optional
         """Release files and connections."""
 

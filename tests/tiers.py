@@ -59,6 +59,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "hostile/test_hostile_input.py::test_nothing_that_is_read_is_run",
         "scenario/test_script_fuzz.py",
         "scenario/test_script_hostile.py",
+        "adapters/test_hostile_server.py::test_a_run_ends_unmeasurable",
         "service/test_service_fuzz.py",
     ),
     "huge": (

@@ -192,6 +192,8 @@ class _Performance:
         self._show(run, summary)
         self._tell_lost(results)
         self._tell_hosts(results)
+        for strategy, notes in summary.header.notes:
+            complain(f"{strategy}: {'; '.join(notes)}")
         self._tell_spent()
         self._open_page()
         return summary.verdict.exit_code

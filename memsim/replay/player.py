@@ -159,10 +159,16 @@ class Player:
     def restart(self) -> bool:
         """Save and close the strategy, make it anew and load the saved state.
 
+        A strategy whose state lives outside of the process restarts by itself.
+
         Returns:
             False when the strategy does not implement `save`: the new one is then empty.
         """
         old = self.strategy
+        if type(old).restart is not Strategy.restart:
+            with self._calls["maintain"]:
+                if old.restart():
+                    return True
         saves = type(old).save is not Strategy.save
         with self._calls["maintain"]:
             state = json.loads(json.dumps(old.save(), allow_nan=False)) if saves else None

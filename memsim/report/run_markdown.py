@@ -67,6 +67,8 @@ def _lines(summary: RunSummary) -> Iterator[str]:
     for strategy, hosts in header.hosts:
         met = ", ".join(map(markdown_code, hosts))
         yield from ("", f"{markdown_code(strategy)} talked to {met}")
+    for strategy, notes in header.notes:
+        yield from ("", f"{markdown_code(strategy)}: {markdown_escape('; '.join(notes))}")
     for board in summary.boards:
         yield from _board(board)
     if sweep := sweep_table(summary.boards):

@@ -220,6 +220,7 @@ class RunHeader:
         judge: who was to judge answers besides the rules; empty for nobody.
         isolated: the strategies that had processes of their own.
         hosts: what these were seen to talk to, by strategy.
+        notes: what one has to know of their numbers, by strategy.
     """
 
     version: str
@@ -234,6 +235,7 @@ class RunHeader:
     judge: str = ""
     isolated: tuple[str, ...] = ()
     hosts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    notes: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -153,6 +153,7 @@ def _header(run: Run, settings: Mapping[str, Any]) -> RunHeader:
         judge=str(settings.get("judge", "")),
         isolated=tuple(map(str, isolated)) if isinstance(isolated, list) else (),
         hosts=tuple(_hosts(run.cases).items()),
+        notes=tuple(_notes(run.cases).items()),
     )
 
 
@@ -164,6 +165,22 @@ def _hosts(cases: Iterable[CaseResult]) -> dict[str, tuple[str, ...]]:
                 dict.fromkeys((*found.get(case.strategy, ()), *case.hosts))
             )
     return found
+
+
+def _notes(cases: Iterable[CaseResult]) -> dict[str, tuple[str, ...]]:
+    """What strategies say of themselves, and the share of their texts that have no source."""
+    found: dict[str, dict[str, None]] = {}
+    texts: Counter[str] = Counter()
+    lost: Counter[str] = Counter()
+    for case in cases:
+        found.setdefault(case.strategy, {}).update(dict.fromkeys(case.notes))
+        texts[case.strategy] += case.counts.get("recalled_texts", 0)
+        lost[case.strategy] += case.counts.get("uncredited", 0)
+    for strategy, many in texts.items():
+        if many:
+            share = f"{lost[strategy] / many:.0%} of {plural(many, 'recalled text')}"
+            found[strategy][f"{share} could not be credited to a message"] = None
+    return {strategy: tuple(notes) for strategy, notes in found.items() if notes}
 
 
 def failures_of(

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 PROMISES = ("control", "inspectable", "tail", "keeps_system", "isolates", "hosts")
 """Attributes of a strategy's class that the player reads."""
+_OWN = frozenset({"control", "hosts"})
+"""Those that may depend on its parameters."""
 _PRIMED = 4096
 LATEST = 16
 """Contexts that can be named by their number: the last ones."""
@@ -152,7 +154,7 @@ class StrategyHost:
         self._strategies[number] = strategy
         kind = type(strategy)
         own = [n for n in _METHODS if getattr(kind, n) is not getattr(Strategy, n)]
-        promises = {n: getattr(strategy if n == "control" else kind, n, None) for n in PROMISES}
+        promises = {n: getattr(strategy if n in _OWN else kind, n, None) for n in PROMISES}
         return own, promises, [n for n in sys.modules if n == "numpy" or n.startswith("memsim.")]
 
     def _environment(self, start: Mapping[str, Any]) -> Environment:

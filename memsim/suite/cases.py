@@ -208,13 +208,15 @@ class CaseResult:
         error: why it was not, or else why the first of its probes could not be scored.
         metrics: every metric; None where it was not measured.
         counts: probes, answerable, passed, failed, errors; with a judge also unjudged: answers of
-            which it gave no verdict.
+            which it gave no verdict. Of a black box also recalled_texts and uncredited: texts in
+            contexts of probes, and those that no message could be named for.
         outcomes: probes by outcome.
         expect_failures: bounds that were not kept.
         seconds: how long it took here; for information only.
         unjudged: why its answers were not judged though there is a judge; empty where they were.
         tracebacks: of what the strategy raised, each different one once.
         hosts: what its process was seen to talk to, where it had one of its own.
+        notes: what the strategy says of itself that a reader of its numbers has to know.
     """
 
     id: str
@@ -234,6 +236,7 @@ class CaseResult:
     unjudged: str = ""
     tracebacks: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

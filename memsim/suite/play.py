@@ -39,6 +39,7 @@ from memsim.suite.cases import (
     blank_result,
     check_expectations,
 )
+from memsim.suite.foreign_notes import credit_counts, notes_of
 from memsim.suite.judgement import Judge, Judgement, judge_case
 from memsim.trace import Trace, json_line
 
@@ -222,12 +223,13 @@ def _scored(
         blank_result(spec, state=state, error=" ".join(_first_error(trace).split())),
         control=control,
         metrics=metrics,
-        counts=_counts(trace, scores) | _unjudged(trace, judgement),
+        counts=_counts(trace, scores) | _unjudged(trace, judgement) | credit_counts(trace),
         outcomes=_outcomes(scores),
         expect_failures=() if control else _broken(metrics, spec, trace),
         seconds=round(time.perf_counter() - began, 6),
         unjudged=judgement.why,
         tracebacks=tuple(trace.tracebacks),
+        notes=notes_of(trace),
     )
     return CaseOutcome(
         result=result,

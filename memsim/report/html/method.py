@@ -51,6 +51,8 @@ def _rows(subject: PageContent) -> Iterator[tuple[str, str]]:
         yield "Isolated", f"in processes of their own: {', '.join(header.isolated)}"
     for strategy, hosts in header.hosts:
         yield "Network", f"{strategy} talked to {', '.join(hosts)}"
+    for strategy, notes in header.notes:
+        yield "Note", f"{strategy}: {'; '.join(notes)}"
     yield from _seen(subject)
     yield "Made from", _commit(info)
     yield "Versions", _versions(subject)
