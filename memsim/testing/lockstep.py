@@ -259,7 +259,9 @@ def compared(subject: Subject, case: Case, way: str) -> WorldPair:
 def _step(worlds: Sequence[World], event: CaseEvent, other: CaseEvent | None) -> None:
     for world, one in zip(worlds, (event, other), strict=True):
         if isinstance(event, CaseTurn):
-            # Time passes in both: a memory may do then what it does for nobody's turn.
+            # Time passes in both: a memory may do then what it does for nobody's turn, and a model
+            # that fails from some turn on fails then, whether or not somebody speaks.
+            world.model.turn = event.number
             world.play((CaseElapse(now=event.time),))
         if one is not None:
             world.play((one,))

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from memsim.cli.program import program
+from memsim.clock import EPOCH
 from memsim.context import Context
-from memsim.message import Message, composed
+from memsim.message import Message, composed, said
 from memsim.strategy import Environment, Query, Strategy
+from memsim.testing.check_cases import Case, CaseTurn
 from memsim.testing.checks import CheckProfile
 from memsim.testing.claims import claims_of
 from memsim.testing.invariants.isolation import WAYS, observer
-from memsim.testing.lockstep import LockstepResult, look
+from memsim.testing.lockstep import LockstepResult, compared, look
 from memsim.testing.subjects import subject_of
 from memsim.testing.worlds import Subject
 from tests.doubles.catalogue import AMNESIAC, HONEST, load
@@ -111,6 +114,26 @@ def test_a_summary_on_the_way_is_named() -> None:
     assert made == f"a summary of turn {said.split()[3]}"
     assert seen.startswith(f"seen by {parting.who} after turn {parting.turn} in the ")
     assert seen.endswith(", summary")
+
+
+def test_a_model_that_begins_to_fail_fails_in_both_worlds() -> None:
+    """A conversation that is summed up after others spoke is no leak of their turns."""
+    first, later = EPOCH + timedelta(hours=11), EPOCH + timedelta(days=1, hours=13)
+    words = said("user", "x", id="m1", principal="ana", session="ana-1", turn=3, time=first)
+    case = Case(
+        events=(
+            CaseTurn(number=3, who="ana", session="ana-1", time=first, heard=(words,)),
+            CaseTurn(number=4, who="ben", session="ben-1", time=first + timedelta(minutes=3)),
+            CaseTurn(number=5, who="ben", session="ben-1", time=later),
+        ),
+        budget=443,
+        behaviour="truncated",
+        good_first=3,
+        questions=("Where is the order?",),
+    )
+
+    for way in WAYS:
+        assert compared(subject_of("layered"), case, way).parting is None, way
 
 
 def test_who_shows_nothing_is_not_measured() -> None:

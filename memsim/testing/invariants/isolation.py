@@ -137,6 +137,9 @@ def non_interference(trial: Trial) -> int:
         return 0
     expected = observed(trial.again, who, trial.case)
     way, change = list(WAYS.items())[len(trial.case.messages) % len(WAYS)]
+    if change is _without and trial.case.good_first and trial.case.behaviour != "good":
+        # What others' turns set off is asked of the model later without them: it may fail by then.
+        return 0
     case = mapped(trial.case, lambda event: change(event, who, trial.case))
     # In a world in which others have nothing, one's own last conversation is the same one.
     world = trial.played(case)
