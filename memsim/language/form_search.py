@@ -29,6 +29,12 @@ PREFIXED: Final = 4
 KNOWN_WORDS: Final = 1 << 14
 """Words of texts for which a search remembers the values that begin with them."""
 
+LINE: Final = 1 << 10
+"""Characters of the longest line whose words are remembered."""
+
+KNOWN_LINES: Final = 1 << 12
+"""Lines whose words are remembered."""
+
 _PREFIXING: Final = re.compile("[\u0590-\u08ff\u1200-\u137f]")
 
 FormTest = Callable[[str, str], bool]
@@ -36,9 +42,21 @@ FormTest = Callable[[str, str], bool]
 
 def text_words(text: str) -> list[str]:
     """The words of a text that forms are looked for in; of scripts without spaces, characters."""
+    # The lines of a summary stay while others join them.
+    return [
+        word
+        for line in text.splitlines()
+        for word in (_known_line_words if len(line) <= LINE else _line_words)(line)
+    ]
+
+
+def _line_words(text: str) -> tuple[str, ...]:
     plain = bare(part_prefixes(join_groups(text)))
     plain = plain_dates(plain) if text.isascii() else plain_values(plain)
-    return _words().findall(plain)
+    return tuple(_words().findall(plain))
+
+
+_known_line_words = lru_cache(maxsize=KNOWN_LINES)(_line_words)
 
 
 def says_value(text: str, value: str) -> bool:
