@@ -191,7 +191,8 @@ def _thin(group: ET.Element) -> None:
         if place in seen:
             group.remove(mark)
         seen.add(place)
-    for key in set(marks[0].attrib) - {"x", "y", _LINK} if len(marks) > 1 else ():
+    shared = sorted(set(marks[0].attrib) - {"x", "y", _LINK}) if len(marks) > 1 else []
+    for key in shared:
         if len({mark.get(key) for mark in marks}) == 1 and key not in group.attrib:
             group.set(key, marks[0].attrib[key])
             for mark in marks:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
+from io import BytesIO
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -32,7 +35,8 @@ from memsim.report.html.markup import (
     unpacked,
 )
 from memsim.report.html.page_content import PageContent, address
-from memsim.report.html.pictures import brightened, shortened
+from memsim.report.html.pictures import brightened, figure, shortened
+from memsim.report.plots.style import Picture
 from memsim.report.run_markdown import markdown
 from memsim.report.summarise import summarise
 from memsim.runs import Run
@@ -278,3 +282,28 @@ def test_scenarios_are_described_and_stories_have_the_context_that_was_sent(run:
 
 def _script(block: str) -> str:
     return block.partition(">")[2].rpartition("</script>")[0]
+
+
+class _Drawn:
+    """A figure of three marks that look alike."""
+
+    def savefig(self, file: BytesIO, **_: object) -> None:
+        """Write it as matplotlib does."""
+        looks = "stroke-width: 2; fill-opacity: .5; stroke-opacity: .4; stroke-dasharray: 1"
+        marks = "".join(
+            f'<use xlink:href="#m" x="{n}" y="1" style="stroke: #111111; {looks}"/>'
+            for n in range(3)
+        )
+        names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+        file.write(f"<svg {names}><g>{marks}</g></svg>".encode())
+
+
+def test_what_marks_share_is_written_in_one_order() -> None:
+    """It does not depend on the seed of Python's hashes."""
+    picture = Picture(name="spend", title="Spend", caption="In all.", figure=cast("Any", _Drawn()))
+
+    shared = re.findall(r"<g ([^>]*)>", str(figure(picture)))[0]
+
+    names = re.findall(r'([a-z-]+)="', shared)
+    assert 5 == len(names)
+    assert sorted(names) == names
