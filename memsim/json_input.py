@@ -11,7 +11,7 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -158,7 +158,7 @@ def parse_json(
         raise refusal(f"{prefix}has more than {MOST_VALUES:,} values", path=path, line=line)
     try:
         text = data.removeprefix(_MARK).decode()
-        value = json.loads(text, **(_QUICK if quick else _STRICT))
+        value = (_QUICK if quick else _STRICT).decode(text)
     except json.JSONDecodeError as error:
         where = (error.lineno, error.colno) if line is None else (line, None)
         said = f"{prefix}not JSON: {error.msg}"
@@ -169,7 +169,7 @@ def parse_json(
         raise refusal(f"{prefix}nested too deeply", path=path, line=line) from None
     except ValueError as error:
         raise refusal(f"{prefix}{error}", path=path, line=line) from None
-    if _is_deep(value):
+    if _may_be_deep(data) and _is_deep(value):
         raise refusal(f"{prefix}nested too deeply", path=path, line=line)
     return value
 
@@ -205,13 +205,17 @@ def _int(text: str) -> int:
     return int(text)
 
 
-_STRICT: Mapping[str, Any] = {
-    "object_pairs_hook": _object,
-    "parse_constant": _no_constant,
-    "parse_float": _float,
-    "parse_int": _int,
-}
-_QUICK: Mapping[str, Any] = {"parse_constant": _no_constant}
+_STRICT = json.JSONDecoder(
+    object_pairs_hook=_object,
+    parse_constant=_no_constant,
+    parse_float=_float,
+    parse_int=_int,
+)
+_QUICK = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def _may_be_deep(data: bytes) -> bool:
+    return data.count(b"[") + data.count(b"{") > DEEPEST
 
 
 def _is_deep(value: object) -> bool:
