@@ -65,7 +65,7 @@ REPAIRED = (
 """With what each offers against its own defects."""
 
 PRODUCTION = (
-    "agenticx:longterm=mem0,tools=true,cues=zh+en",
+    "agenticx:cues=zh+en,longterm=mem0,tools=true",
     "agentscope:memory=autocontext,longterm=mem0,mode=both",
     "agentscope:memory=autocontext,longterm=store,mode=both",
     "prx:acl=on,audit=on",
@@ -80,7 +80,7 @@ agent. PRX: access rules and audit. Cogtrix: the mode to start with. AEGIS: filt
 index over as few rows as it has here, and a scratchpad that is written to.
 """
 
-RUNS = {"published": (*OWN, *PUBLISHED), "production": PRODUCTION, "repaired": REPAIRED}
+RUNS = {"published": (*OWN, *PUBLISHED), "configured": (*PRODUCTION, *REPAIRED)}
 ATTEMPTS = "0.1"
 """Share of the attempts of each channel of leakage; the suite's own tests make all of them."""
 
@@ -186,7 +186,9 @@ def write(folder: Path, runs: Path) -> None:
     from memsim.report.plots import save_pictures
     from memsim.report.viewer import fragment
 
-    published, production, repaired = (steady(name, runs) for name in RUNS)
+    published, configured = (steady(name, runs) for name in RUNS)
+    production = configured.only(lambda case: case.strategy not in REPAIRED)
+    repaired = configured.only(lambda case: case.strategy not in PRODUCTION)
     summary = compared(published)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -199,7 +201,7 @@ def write(folder: Path, runs: Path) -> None:
             published, compared(published, examples=None), fragment(published, room=ROOM)
         ),
         "comparison.md": "\n".join(_story(published, summary, production, repaired, drawn)) + "\n",
-        "cells.jsonl": "".join(_cells([*published.cases, *production.cases, *repaired.cases])),
+        "cells.jsonl": "".join(_cells([*published.cases, *configured.cases])),
         "manifest.json": json.dumps(made_from(runs), indent=1, sort_keys=True) + "\n",
     }
     for name, text in files.items():
@@ -240,8 +242,8 @@ def systems(run: Run) -> Run:
     """The published systems on the scenarios, out of a run that has more beside them."""
     scripts: Any = run.info["scenarios"]
     known = {name: text for name, text in scripts.items() if not name.startswith("leakage")}
-    cases = [c for c in run.cases if c.strategy in PUBLISHED and not c.dataset]
-    return replace(run, cases=tuple(cases), info={**run.info, "scenarios": known})
+    found = run.only(lambda case: case.strategy in PUBLISHED and not case.dataset)
+    return replace(found, info={**run.info, "scenarios": known})
 
 
 def _cells(cases: Sequence[Any]) -> Iterator[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,13 @@ class Run:
     def finished(self) -> bool:
         """Whether every case of the plan was played."""
         return bool(self.info.get("finished"))
+
+    def only(self, keep: Callable[[CaseResult], bool]) -> Run:
+        """The run as if it had these cases alone."""
+        cases = tuple(filter(keep, self.cases))
+        keys = {case.key for case in cases}
+        entries = tuple(e for e in self._entries if e.result.key in keys)
+        return replace(self, cases=cases, _entries=entries)
 
     def probes(self, case: str | None = None) -> Iterator[dict[str, object]]:
         """Read the probe records of one case, by id or key, or of all."""

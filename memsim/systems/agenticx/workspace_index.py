@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from memsim.memory.codec import JSON, reading
@@ -27,6 +28,7 @@ Vector = tuple[float, ...]
 Sparse = tuple[tuple[int, float], ...]
 
 
+@lru_cache(maxsize=1 << 12)  # a file is embedded anew with each line that is appended
 def embed_text(text: str, *, cjk: bool = False) -> Vector:
     """Embed the words of a text as a unit vector, or zeros.
 
