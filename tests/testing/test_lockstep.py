@@ -11,9 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from memsim.cli.program import program
-from memsim.clock import EPOCH
 from memsim.context import Context
-from memsim.message import Message, composed, said
+from memsim.message import EPOCH, Message, composed, said
 from memsim.strategy import Environment, Query, Strategy
 from memsim.testing.check_cases import Case, CaseTurn
 from memsim.testing.checks import CheckProfile
