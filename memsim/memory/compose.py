@@ -226,6 +226,7 @@ class Composer:
         recalled = self._recaller.recall(
             question.text,
             where,
+            asker=question.principal,
             visible=[
                 *(i for s in history for i in s.verbatim),
                 *self._given(question),

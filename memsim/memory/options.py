@@ -46,7 +46,8 @@ class RecallPolicy:
             the words of their role, at least 1.
         dated: what it is multiplied with where the question names the day, at least 1.
         standing: what it is multiplied with for an instruction that holds from now on, or a stated
-            preference, at least 1.
+            preference, at least 1. Those that apply to the question are quoted whatever their rank,
+            unless it is 1.
         opening: how much more the first message of a conversation counts where the question asks
             for an overview; 0 ranks such a question as any other.
         half_life: age at which relevance is halved; None when age does not matter.

@@ -16,6 +16,7 @@ from memsim.memory.index.split import snippet
 from memsim.memory.options import MemoryOptions
 from memsim.memory.permissions import Permissions, Where
 from memsim.memory.recall.confidence import LOOKED_AT, FoundMessage, confidence
+from memsim.memory.recall.instructions import applying, within_room
 from memsim.memory.recall.overview import WIDER, ConversationPlaces, asks_overview, matter
 from memsim.memory.recall.ranking import QuestionCues, fit_to_room, recall
 from memsim.memory.recall.speakers import asked_speaker
@@ -251,6 +252,7 @@ class Recaller:
         text: str,
         where: Where,
         *,
+        asker: str,
         visible: Collection[str],
         beside: Iterable[Message],
         budget: int,
@@ -261,19 +263,22 @@ class Recaller:
 
         What `visible` names is not found: what stands in the context already, and what was brought
         up before, as `Section.items` names it. What messages in `beside` say is not quoted again.
+        What `asker` said that stands in every context it applies to is quoted in any case.
         """
         hits, distance = self._found(text, where, now)
         sources = {hit.id: self._timeline.source(hit.id) for hit in hits}
         ranking = tuple(dict.fromkeys(s for s in sources.values() if s is not None))
         sure = self._confidence(text, hits, where, distance)
-        if sure < self._policy.sure:
-            nothing = Section(layer="recalled", messages=(), tokens=0)
-            return RecallResult(section=nothing, ranking=ranking, confidence=sure)
+        standing = self._timeline.standing(asker) if self._policy.standing > 1 else {}
+        sources |= {entry: self._timeline.source(entry) for entry in standing}
         shown = self._shown(sources, set(visible), where)
         shown |= self._repeated(sources, shown, beside)
-        chosen = fit_to_room(
-            hits, tokens=self._tokens, room=budget, policy=self._policy, shown=shown
-        )
+        chosen = self._standing(text, standing, shown, budget)
+        if sure >= self._policy.sure:
+            room = budget - sum(map(self._tokens, chosen))
+            chosen += fit_to_room(
+                hits, tokens=self._tokens, room=room, policy=self._policy, shown={*shown, *chosen}
+            )
         entries = self._vault.fetch(chosen, where)
         found = _joined(entries)
         order = self._order(entries, (m for m, _ in found.values()))
@@ -356,6 +361,13 @@ class Recaller:
         anyone = asked_speaker(question) or asks_overview(question)
         named = [] if anyone else [*filter(cues.names, people)]
         return confidence(question, found, named, distance)
+
+    def _standing(
+        self, question: str, told: Mapping[str, frozenset[str]], shown: set[str], room: int
+    ) -> list[str]:
+        """Instructions and preferences that apply to a question, as far as there is room."""
+        found = [entry for entry in applying(question, told) if entry not in shown]
+        return within_room(found, {entry: self._tokens(entry) for entry in found}, room)
 
     def _places(self, may_follow: Callable[[str], bool]) -> ConversationPlaces:
         place, reply = self._timeline.place, self._timeline.reply

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memsim.language.text import index_terms
 from memsim.memory.entry import ROLE
+from memsim.memory.recall.instructions import is_standing, standing_matter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     Scaling = Literal["zscore", "minmax"]
     Beside = Callable[[str], Iterable[tuple[str, float]]]
     """The messages around one, each with its share of what is lent, as `Talk.beside` gives them."""
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from memsim.memory.entry import Entry
 
@@ -88,27 +89,6 @@ def question_terms(text: str) -> frozenset[str]:
     if said.endswith(_MARKS) or _ASKS.match(said):
         return frozenset(index_terms(said))
     return frozenset()
-
-
-_INSTRUCTS = re.compile(
-    r"^\W{0,3}(?:(?:please|and|also|ok(?:ay)?|hey|hi)[,! ]{1,3}){0,3}"
-    r"(?:always|never|from now on|going forward|in future|whenever|each time|every time)\b"
-    r"|\b(?:always|never|make sure to|remember to)\b[^.?!]{0,120}"
-    r"\bwhen(?:ever)? i (?:ask|mention|talk)"
-    r"|\bfrom now on\b",
-    re.IGNORECASE,
-)
-_PREFERS = re.compile(
-    r"\bi(?:'d| would)?(?: really| much)? (?:prefer|rather)\b|\bmy preference\b"
-    r"|\bi(?:'d| would) (?:like|love) to keep\b|\bi (?:don't|do not) (?:like|want)\b"
-    r"|\bi (?:like|want) (?:my|it|things|to keep)\b",
-    re.IGNORECASE,
-)
-
-
-def is_standing(text: str) -> bool:
-    """Whether a text instructs for more than once, or states what somebody prefers."""
-    return bool(_INSTRUCTS.search(text) or _PREFERS.search(text))
 
 
 def asks_the_same(before: frozenset[str], terms: Collection[str]) -> bool:
@@ -257,6 +237,7 @@ class Timeline:
         self._made: dict[str, str] = {}
         self._episodes: dict[str, tuple[str, str]] = {}
         self._waiting: dict[tuple[str, str], dict[str, None]] = {}
+        self._standing: dict[str, dict[str, frozenset[str]]] = {}
         self._count = 0
 
     def __contains__(self, entry: object) -> bool:
@@ -284,6 +265,9 @@ class Timeline:
             asked=question_terms(text),
             standing=role == "user" and is_standing(text),
         )
+        matter = standing_matter(text) if about.standing else None
+        if matter is not None:
+            self._standing.setdefault(entry.owner, {})[name] = matter
         words = repeat_digest(entry.owner, entry.created, text)
         self._said[name] = _Said(source, session, about, words)
         self._of.setdefault((entry.owner, source), []).append(name)
@@ -316,6 +300,7 @@ class Timeline:
             said = self._said.pop(entry, None)
             if said is not None:
                 self._talk.remove(entry)
+                self._standing.get(said.about.principal, {}).pop(entry, None)
                 about = (said.about.principal, said.source)
                 self._of[about].remove(entry)
                 if not self._of[about]:
@@ -353,6 +338,11 @@ class Timeline:
         for entry in self._of.get((owner, source), ()):
             said = self._said[entry]
             self._said[entry] = said._replace(about=replace(said.about, amended=heirs))
+
+    def standing(self, owner: str) -> Mapping[str, frozenset[str]]:
+        """What each instruction or preference in force of an owner is about, by entry, in order."""
+        found = self._standing.get(owner, {})
+        return {i: m for i, m in found.items() if self._said[i].about.successor is None}
 
     def entries(self, owner: str, source: str) -> list[str]:
         """Ids of the entries that hold an owner's message; none where it is not known."""

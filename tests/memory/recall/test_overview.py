@@ -9,9 +9,10 @@ import pytest
 from memsim.memory.entry import ROLE, Entry
 from memsim.memory.index import Hit
 from memsim.memory.options import RecallPolicy
+from memsim.memory.recall.instructions import is_standing
 from memsim.memory.recall.overview import ConversationPlaces, asks_overview, asks_summary, matter
 from memsim.memory.recall.ranking import recall
-from memsim.memory.recall.timeline import MessageFacts, Timeline, is_standing
+from memsim.memory.recall.timeline import MessageFacts, Timeline
 from memsim.message import EPOCH
 
 POLICY = RecallPolicy(fusion="weights", vector=0.0)

@@ -1,0 +1,94 @@
+"""Instructions that hold from now on, and stated preferences: they stand in contexts they apply to.
+
+`Always give sizes in inches when I ask about shelves` applies where a question is about shelves,
+`From now on, answer in Danish` to every question, and `I prefer trains to flights` where trains or
+flights matter. Such a message answers no question, so its rank says little of whether it applies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from memsim.language.text import index_terms, sentences
+
+APPLIES = 0.4
+"""Share of the terms of its matter that a question must hold for an instruction to apply."""
+
+MOST = 4
+"""Standing messages of one context at most."""
+
+ROOM = 8
+"""Standing messages may take one part in so many of the room for what is recalled."""
+
+_NO_ORDER: Final = (
+    r"(?!\s(?:a|an|the|so|too|very|good|great|nice|fun|here|there|mind|been|had|heard|seen|knew|thought"
+    r"|said|\w+ed)\b)"
+)
+_INSTRUCTS: Final = re.compile(
+    r"^\W{0,3}(?:(?:please|and|also|ok(?:ay)?|hey|hi)[,! ]{1,3}){0,3}"
+    rf"(?:(?:always|never){_NO_ORDER}|from now on|going forward|in future|whenever|each time"
+    r"|every time)\b"
+    r"|\b(?:always|never|make sure to|remember to)\b[^.?!]{0,120}"
+    r"\bwhen(?:ever)? i (?:ask|mention|talk)"
+    r"|\bfrom now on\b",
+    re.IGNORECASE,
+)
+_CONDITION: Final = re.compile(
+    r"\b(?:when(?:ever)?|if|each time|every time)\s(?:i|we)\s"
+    r"(?:ask|mention|talk|write|speak|want to know)\b(?:\s(?:you|for|about|of|on))*",
+    re.IGNORECASE,
+)
+_PREFERS: Final = re.compile(
+    r"\bi(?:'d| would)?(?: really| much)? (?:prefer|rather)\b|\bmy preference\b"
+    r"|\bi(?:'d| would) (?:like|love) to keep\b|\bi (?:don't|do not) (?:like|want)\b"
+    r"|\bi (?:like|want) (?:my|it|things|to keep)\b",
+    re.IGNORECASE,
+)
+
+
+def is_standing(text: str) -> bool:
+    """Whether a text instructs for more than once, or states what somebody prefers."""
+    return bool(_INSTRUCTS.search(text) or _PREFERS.search(text))
+
+
+def standing_matter(text: str) -> frozenset[str] | None:
+    """The terms of what an instruction or a preference is about; None where a text is neither.
+
+    They are empty for an instruction without a condition, which applies to every question.
+    """
+    for sentence in sentences(text):
+        if _INSTRUCTS.search(sentence):
+            condition = _CONDITION.search(sentence)
+            about = sentence[condition.end() :] if condition else ""
+            return frozenset(index_terms(about))
+        preference = _PREFERS.search(sentence)
+        if preference is not None:
+            return frozenset(index_terms(sentence[preference.end() :])) or None
+    return None
+
+
+def applying(question: str, standing: Mapping[str, frozenset[str]]) -> list[str]:
+    """Ids of the standing messages that apply to a question, the most specific and latest first.
+
+    `standing` has by id what each is about, in the order in which they were said.
+    """
+    terms = frozenset(index_terms(question))
+    held = {i: len(about & terms) for i, about in standing.items()}
+    apply = [i for i, about in standing.items() if held[i] >= APPLIES * len(about)]
+    apply.reverse()
+    return sorted(apply, key=lambda i: -held[i])
+
+
+def within_room(found: Iterable[str], tokens: Mapping[str, int], room: int) -> list[str]:
+    """The first of the standing messages that fit into their part of the room."""
+    left = room // ROOM
+    chosen: list[str] = []
+    for source in found:
+        if len(chosen) == MOST:
+            break
+        if tokens[source] <= left:
+            chosen.append(source)
+            left -= tokens[source]
+    return chosen

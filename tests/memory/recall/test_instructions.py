@@ -1,0 +1,99 @@
+"""Standing instructions and preferences stand in every context that they apply to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from memsim.memory.options import MemoryOptions, RecallPolicy
+from memsim.memory.recall.instructions import applying, standing_matter, within_room
+from tests.memory.remembering import Remembering
+
+ALWAYS = "From now on, sign with my initials."
+SHELVES = "Always give sizes in inches when I ask about shelves."
+OPTIONS = MemoryOptions(vectors=False, window=2, policy=RecallPolicy(limit=3))
+CHATTER = [f"The shelves of shop {n} are made of oak, and they cost {n} crowns." for n in range(30)]
+
+
+def shown(talk: Remembering, question: str, who: str = "ana") -> str:
+    """What the model is sent for a question, as one text."""
+    return "\n".join(m.text for m in talk.asked(question, who=who).messages())
+
+
+@pytest.mark.parametrize(
+    ("text", "matter"),
+    [
+        (SHELVES, {"shelv"}),
+        (ALWAYS, set()),
+        ("Hello. Please always answer in Danish.", set()),
+        ("I prefer trains to flights.", {"train", "flight"}),
+        ("Always good to hear from you!", None),
+        ("Never heard of it.", None),
+        ("The train always leaves at nine.", None),
+    ],
+)
+def test_what_an_instruction_is_about(text: str, matter: set[str] | None) -> None:
+    """The terms of its condition; none where it always holds."""
+    assert matter == standing_matter(text)
+
+
+def test_the_most_specific_apply_first_and_of_these_the_latest() -> None:
+    """One that shares too little of its matter does not apply."""
+    told = {
+        "always": frozenset[str](),
+        "shelf": frozenset({"shelv"}),
+        "oak": frozenset({"shelv", "oak"}),
+        "other": frozenset({"oak", "roof", "rain"}),
+        "later": frozenset({"shelv"}),
+    }
+
+    assert ["oak", "later", "shelf", "always"] == applying("Which oak shelves fit?", told)
+    assert ["always"] == applying("Who is on duty?", told)
+
+
+def test_standing_messages_take_only_their_part_of_the_room() -> None:
+    """One that is too long is passed over, and four are the most."""
+    tokens = {"long": 60, "a": 10, "b": 10, "c": 10, "d": 10, "e": 10}
+
+    assert ["a", "b", "c", "d"] == within_room(tokens, tokens, 400)
+    assert ["a"] == within_room(tokens, tokens, 80)
+
+
+def test_an_instruction_stands_where_it_applies() -> None:
+    """However little its rank; and it is not another person's."""
+    talk = Remembering(options=OPTIONS)
+    talk.say(SHELVES, ALWAYS, *CHATTER, "My roof leaks.", *CHATTER)
+
+    shelves = shown(talk, "Which shelves of oak cost 12 crowns?")
+    roof = shown(talk, "What about my roof?")
+
+    assert SHELVES in shelves
+    assert ALWAYS in shelves
+    assert ALWAYS in roof
+    assert SHELVES not in roof
+    assert ALWAYS not in shown(talk, "What about my roof?", who="ben")
+
+
+def test_an_instruction_stands_where_nothing_else_is_sure() -> None:
+    """It is no answer, so doubt about answers is none about it; and `standing=1` leaves it out."""
+    doubtful = replace(OPTIONS, policy=RecallPolicy(sure=1.0))
+    switched_off = replace(OPTIONS, policy=RecallPolicy(sure=1.0, standing=1.0))
+    texts = []
+    for options in (doubtful, switched_off):
+        talk = Remembering(options=options)
+        talk.say(ALWAYS, *CHATTER, "My roof leaks.", *CHATTER)
+        texts.append(shown(talk, "Is my garden dry?"))
+
+    assert [True, False] == [ALWAYS in text for text in texts]
+    assert [False, False] == ["roof leaks" in text for text in texts]
+
+
+def test_a_forgotten_instruction_stands_no_longer() -> None:
+    """Nor does it in a memory that was saved and opened again."""
+    talk = Remembering(options=OPTIONS)
+    (told, *_) = talk.say(ALWAYS, *CHATTER)
+
+    assert ALWAYS in shown(talk.again(), "What about my roof?")
+    talk.memory.forget("ana", [told])
+    assert ALWAYS not in shown(talk, "What about my roof?")
