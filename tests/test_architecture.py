@@ -49,6 +49,7 @@ ORDER = (
     "gate",
     "report",
     "testing",
+    "certification",
     "scaffold",
     "service",
     "cli",

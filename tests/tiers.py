@@ -99,6 +99,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "testing/test_lockstep.py",
     ),
     "mutants": (
+        "certification/test_certify.py::test_a_double_fails_no_other_clause",
         "leakage/test_doubles.py",
         "testing/test_defects.py::test_each_class_of_defects_is_found",
         "testing/test_mutants.py",

@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Coroutine
+from contextlib import suppress
 from threading import Thread
 from typing import Any
 
 from memsim.errors import StrategyError
+
+_LAST_SECONDS = 1.0
+"""Seconds that cancelled coroutines get to end."""
 
 
 class OwnLoop:
@@ -44,6 +48,8 @@ class OwnLoop:
         """Stop the loop and its thread."""
         if self._loop is None or self._thread is None:
             return
+        with suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(_end_tasks(), self._loop).result(_LAST_SECONDS)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -55,6 +61,13 @@ class OwnLoop:
             self._thread = Thread(target=self._loop.run_forever, daemon=True)
             self._thread.start()
         return self._loop
+
+
+async def _end_tasks() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
 
 
 async def _plain(result: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401 - as `wait`

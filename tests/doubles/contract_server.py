@@ -17,6 +17,9 @@ Record = dict[str, Any]
 Reply = tuple[int, Record]
 
 
+_PAGE = (("cursor", "0"), ("limit", "1000"))
+
+
 class Refusal(Exception):  # noqa: N818 - an answer, not a failure
     """What the server answers in place of a success."""
 
@@ -98,6 +101,10 @@ class HonestServer:
         """Everything that is kept."""
         return [self.text_of(m) | {"principal": m["principal"]} for m in said]
 
+    def page(self, found: list[Record], start: int, end: int) -> Record:
+        """One page of a list."""
+        return {"memories": found[start:end], "next": str(end) if end < len(found) else None}
+
     def delete(self, said: list[Record], principal: str, ids: list[str]) -> list[str]:
         """Erase messages of a principal."""
         gone = [m["id"] for m in said if m["principal"] == principal and m["id"] in ids]
@@ -146,10 +153,12 @@ class HonestServer:
         if method == "GET" and path == "/v1/memories" and "memories" in self.offers:
             who = query.get("principal", [None])[0]
             found = [m for m in self.memories(said) if who in {None, m["principal"]}]
-            return {"memories": found, "next": None}
+            start, limit = (int(query.get(key, [otherwise])[0]) for key, otherwise in _PAGE)
+            return self.page(found, start, start + limit)
         if method == "DELETE" and path == "/v1/messages" and "delete_messages" in self.offers:
             return {"removed": self.delete(said, query["principal"][0], query["id"])}
-        if method == "DELETE" and path.startswith("/v1/principals/"):
+        whole = path.startswith("/v1/principals/") and "delete_principals" in self.offers
+        if method == "DELETE" and whole:
             who = unquote(path.removeprefix("/v1/principals/"))
             return {"removed": self.delete_principal(said, who)}
         if method == "POST":

@@ -133,7 +133,9 @@ class HostileServer:
             if target == self._route:
                 self._attack(line)
             else:
-                told(**self._honest.serve(method, target, body, space)[1])(line)
+                status, answer = self._honest.serve(method, target, body, space)
+                head = _OK.replace(b"200 OK", b"%d Said" % status)
+                plain(json.dumps(answer).encode(), head)(line)
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""The conformance kit of the HTTP contract: what `memsim certify` tries on a server."""
