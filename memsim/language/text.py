@@ -173,7 +173,8 @@ _NAME: Final = r"[^\W\d_][\w'.\-]{0,30}"
 _HEAD: Final = re.compile(
     r"\s{0,40}(?:[-*\u2022>]\s{1,4}|#{1,6}\s|\d{1,3}[.)]\s)?"
     r"(?:[\[(]?(?P<date>[12]\d{3}-[01]\d-[0-3]\d)"
-    r"(?:[T ,]{1,2}\d\d:\d\d(?::\d\d)?(?:\s?UTC|Z)?)?[\])]?[:,]?\s{0,4})?"
+    r"(?:[T ,]{1,2}\d\d:\d\d(?::\d\d)?(?:\s?UTC|Z)?)?"
+    r"(?:,\s(?:partly\s)?replaced\s(?P<replaced>[12]\d{3}-[01]\d-[0-3]\d))?[\])]?[:,]?\s{0,4})?"
     r"(?:(?:(?P<role>assistant|tool|summary)\s(?:to|for)\s[^:\n]{1,120}?"
     rf"|(?P<who>{_NAME}(?:\s[{_CAPITAL}][\w'.\-]{{0,30}}){{0,2}})):(?:\s{{1,4}}|$))?"
 )
@@ -187,12 +188,14 @@ class LineHead(NamedTuple):
         day: the date, or None.
         after_day: where the text begins if the name is part of it.
         after_who: where the text begins if the name is the speaker's.
+        replaced: the day since which the line does not hold, at least in part, or None.
     """
 
     who: str
     day: date | None
     after_day: int
     after_who: int
+    replaced: date | None = None
 
 
 def read_head(line: str) -> LineHead:
@@ -207,7 +210,7 @@ def read_head(line: str) -> LineHead:
     if not (head["date"] or who):
         return LineHead("", None, 0, 0)
     start = head.start(name) if who else head.end()
-    return LineHead(who, day, start if head["date"] else 0, head.end())
+    return LineHead(who, day, start if head["date"] else 0, head.end(), _day(head["replaced"]))
 
 
 def _day(text: str | None) -> date | None:

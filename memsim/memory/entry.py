@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Literal, cast
 
 from memsim.errors import AccessError, StoreError
-from memsim.language.text import speaker_label
+from memsim.language.text import speaker_label, split_head
 from memsim.message import EPOCH, Message, said, utc
 
 
@@ -28,8 +28,10 @@ def read_message(entry: Entry) -> Message:
 
     Large results and calls of tools come back as the words that a reader would see. What is kept in
     long-term memory was said by nobody: it comes as what its owner noted, under which key. What a
-    conversation came to is a summary for its owner.
+    conversation came to is a summary for its owner. A fact comes as said by whom its line names.
     """
+    if entry.layer == "semantic":
+        return _read_fact(entry)
     held = dict(entry.attributes)
     role, turn = held.get(ROLE, "user"), held.get(TURN, "0")
     message = said(
@@ -42,6 +44,19 @@ def read_message(entry: Entry) -> Message:
         time=entry.created,
     )
     return message if ROLE in held else replace(message, composed=True, derived_from=entry.sources)
+
+
+def _read_fact(entry: Entry) -> Message:
+    text, who, _ = split_head(entry.text)
+    message = said(
+        "user",
+        text.strip(),
+        id=entry.id,
+        principal=who or entry.owner,
+        session=entry.session,
+        time=entry.created,
+    )
+    return replace(message, composed=True, derived_from=entry.sources)
 
 
 def attributed_text(entry: Entry) -> str:

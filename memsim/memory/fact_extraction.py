@@ -127,7 +127,9 @@ def _stated(reply: Reply, own: Sequence[Message]) -> Iterator[FactStatement]:
             sources = origins.get(line) or tuple(times)
             said = {times[i] for i in origins.get(line, ()) if i in times} or {own[-1].time}
             for time in sorted(said):
-                yield FactStatement(text=line, sources=sources, time=time)
+                yield FactStatement(
+                    text=line, sources=sources, time=time, reworded=line not in origins
+                )
 
 
 def _passed_over(

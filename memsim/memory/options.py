@@ -161,7 +161,8 @@ class MemoryOptions:
         deduplicate: whether of what one speaker says twice on a day, word for word, the latest
             messages show the first alone.
         facts: whether facts are extracted, and later ones supersede earlier ones, by their subject
-            and by meaning. They steer which messages are recalled, and are not searched.
+            and by meaning. They are searched by meaning: a message is as near as what it states.
+            What is quoted although it was replaced since is marked.
         episodes: whether a conversation that is over, since it was left for another or idle for a
             day, is concluded in an episode of its own.
         entities: whether what a conversation is about is noted in working memory, and named in its

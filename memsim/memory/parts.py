@@ -40,6 +40,9 @@ OFFLOADED = "offloaded"
 SEARCHED: tuple[Layer, ...] = ("episodic", "long_term", "workspace")
 """The layers that a question is put to."""
 
+EMBEDDED: tuple[Layer, ...] = (*SEARCHED, "semantic")
+"""The layers that are searched by meaning: a fact leads to the message that states it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySetup:
@@ -95,13 +98,13 @@ class Parts:
             setup.store,
             embed=setup.embed if options.vectors else None,
             permissions=applied,
-            embedded=SEARCHED,
+            embedded=EMBEDDED,
         )
         self.timeline = Timeline()
         self.backlog = IngestQueue()
         self.core = Core(self.vault)
         self.episodic = Episodic(self.vault, applied, counter.text)
-        self.semantic = Semantic(self.vault, self.timeline.succeed, self.timeline.amend)
+        self.semantic = Semantic(self.vault, self.timeline)
         self.long_term = LongTerm(self.vault)
         self.working, self.ledger = setup.working, setup.ledger
         pages = setup.workspace

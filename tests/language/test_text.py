@@ -13,6 +13,7 @@ from memsim.language.text import (
     SENTENCE_LIMIT,
     content,
     fold,
+    read_head,
     sentences,
     speaker_label,
     split_head,
@@ -187,6 +188,14 @@ def test_a_summary_is_no_word_of_its_owner() -> None:
     line = "[2026-01-05] summary for ana: assistant: I booked the inn."
 
     assert ("assistant: I booked the inn.", "memory", date(2026, 1, 5)) == split_head(line)
+
+
+def test_a_head_says_since_when_a_line_does_not_hold() -> None:
+    """Wholly or in part, beside the day on which it was said."""
+    for way in ("replaced", "partly replaced"):
+        head = read_head(f"[2026-01-05, {way} 2026-02-01] ana: I booked the inn.")
+
+        assert ("ana", date(2026, 1, 5), date(2026, 2, 1)) == (head.who, head.day, head.replaced)
 
 
 def test_no_name_is_read_as_a_role() -> None:

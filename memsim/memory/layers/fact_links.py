@@ -5,18 +5,23 @@ A fact and the statement that changes a part of it have the same number among th
     {"attributes": [["amended", "~3"]]}     I take a flat white with whole milk.
     {"attributes": [["amends", "~3"]]}      Oat instead of whole milk, please.
 
+Where the statement gives another exact value, as another day or price, it says `revalues`.
+
 A number says nothing of what was stated, so that it may stay where one of the two is erased.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 
 from memsim.memory.entry import Entry
 
 AMENDED = "amended"
 AMENDS = "amends"
+REVALUES = "revalues"
+
+SIDES = frozenset({AMENDED, AMENDS, REVALUES})
 
 NUMBERED = "~"
 """How a number begins, as a subject and as an attribute."""
@@ -30,11 +35,11 @@ def linked(entry: Entry, side: str, number: str) -> Entry:
 class FactLinks:
     """The links of each owner's facts.
 
-    `amend` takes an owner, a message of theirs, and the messages that state what changed in it.
+    `tell` takes an owner, and a message of theirs of which other changes are known now.
     """
 
-    def __init__(self, amend: Callable[[str, str, tuple[str, ...]], None]) -> None:
-        self._amend = amend
+    def __init__(self, tell: Callable[[str, str], None]) -> None:
+        self._tell_of = tell
         self.clear()
 
     def clear(self) -> None:
@@ -75,6 +80,17 @@ class FactLinks:
         for source in sources:
             self._numbers.pop((owner, source), None)
 
+    def changes(
+        self, owner: str, source: str, sides: Collection[str] = (AMENDS, REVALUES)
+    ) -> Iterator[str]:
+        """The messages that changed a part of what a message states."""
+        numbers = self._numbers.get((owner, source), set())
+        for number in sorted(numbers, key=lambda number: (len(number), number)):
+            both = self._sides[owner, number]
+            for other in (both[side] for side in sides if side in both):
+                if other.sources and other.sources[-1] != source:
+                    yield other.sources[-1]
+
     def _seen(self, owner: str, number: str) -> None:
         digits = number.removeprefix(NUMBERED)
         if digits != number and digits.isdecimal():
@@ -85,16 +101,6 @@ class FactLinks:
         for source in old.sources if old is not None else ():
             self._tell_of(owner, source)
 
-    def _tell_of(self, owner: str, source: str) -> None:
-        """Say which messages changed a part of what a message states."""
-        numbers = self._numbers.get((owner, source), set())
-        new: dict[str, None] = {}
-        for number in sorted(numbers, key=lambda number: (len(number), number)):
-            other = self._sides[owner, number].get(AMENDS)
-            if other is not None and other.sources and other.sources[-1] != source:
-                new[other.sources[-1]] = None
-        self._amend(owner, source, tuple(new))
-
 
 def _links(entry: Entry) -> list[tuple[str, str]]:
-    return [(side, number) for side, number in entry.attributes if side in {AMENDED, AMENDS}]
+    return [(side, number) for side, number in entry.attributes if side in SIDES]

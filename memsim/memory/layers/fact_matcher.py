@@ -83,11 +83,15 @@ GIVEN_SUBJECT: Final = ("subject", "given")
 
 
 class FactMatch(NamedTuple):
-    """A fact, and the statement that replaces it; `part` where the fact states more than that."""
+    """A fact, and the statement that replaces it.
+
+    `part` is true where the fact states more than that, and `value` where an exact value is new.
+    """
 
     old: str
     new: str
     part: bool
+    value: bool
     score: float
 
 
@@ -295,7 +299,7 @@ def _match(
         score = 0.0
     elif has and not update.given_up:
         score -= EXACT_ALONE
-    return FactMatch(name, new.id, states_several(fact.text), round(score, 6))
+    return FactMatch(name, new.id, states_several(fact.text), alike, round(score, 6))
 
 
 def _replaces_value(sentence: _Sentence, fact: _Known, cosine: float, related: float) -> bool:

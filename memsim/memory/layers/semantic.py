@@ -20,11 +20,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Protocol
 
 from memsim.errors import ModelError, StoreError
 from memsim.memory.entry import Entry
-from memsim.memory.layers.fact_links import AMENDED, AMENDS, FactLinks, linked
+from memsim.memory.layers.fact_links import AMENDED, AMENDS, REVALUES, FactLinks, linked
 from memsim.memory.layers.fact_matcher import GIVEN_SUBJECT, FactMatcher
 from memsim.memory.layers.fact_subject import subject_of
 from memsim.memory.layers.fact_versions import (
@@ -37,7 +37,7 @@ from memsim.memory.layers.fact_versions import (
 from memsim.memory.permissions import Where
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from memsim.memory.stores import Store
     from memsim.memory.vault import Vault
@@ -48,36 +48,51 @@ _Ended = tuple[datetime, datetime, datetime, str, str]
 what took its place."""
 
 
+REWORDED: Final = ("words", "new")
+"""The attribute of a fact whose words are in no message: it is quoted itself."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactStatement:
     """A fact as it was stated.
 
-    With a `subject`, it replaces the latest fact of the same subject, and no other.
+    With a `subject`, it replaces the latest fact of the same subject, and no other. It is
+    `reworded` where its words are in no message.
     """
 
     text: str
     sources: tuple[str, ...]
     time: datetime
     subject: str = ""
+    reworded: bool = False
+
+
+class FactListener(Protocol):
+    """Is told what facts say of the messages that state them, each by its owner and its id."""
+
+    def state(self, fact: str, owner: str, source: str | None) -> None:
+        """Which message states a fact; None for none."""
+
+    def succeed(self, owner: str, source: str, successor: str | None) -> None:
+        """Nothing of what a message stated is in force any more; another states its successor."""
+
+    def amend(self, owner: str, source: str, changes: Sequence[str], stale: Sequence[str]) -> None:
+        """A part of what a message stated has changed, and a part does not hold any more.
+
+        `changes` and `stale` are the messages that say so.
+        """
 
 
 class Semantic:
     """The semantic layer.
 
-    `succeed` takes an owner, a message of theirs of which nothing is in force any more, and the
-    message that states its successor. `amend` takes an owner, a message of theirs of which a part
-    has changed, and the messages that state the changes.
+    `listener` is told what facts say of the messages that state them.
     """
 
-    def __init__(
-        self,
-        vault: Vault,
-        succeed: Callable[[str, str, str | None], None] = lambda _owner, _old, _new: None,
-        amend: Callable[[str, str, tuple[str, ...]], None] = lambda _owner, _old, _new: None,
-    ) -> None:
+    def __init__(self, vault: Vault, listener: FactListener) -> None:
         self._vault = vault
-        self._succeed = succeed
-        self._links = FactLinks(amend)
+        self._listener = listener
+        self._links = FactLinks(self._tell)
         self._matcher = FactMatcher(vault.embed)
         self._live: dict[tuple[str, str], set[str]] = {}
         self._ended: dict[tuple[str, str], dict[str, _Ended]] = {}
@@ -137,8 +152,11 @@ class Semantic:
         # A fact whose subject is plain comes first: the others of its message then join it.
         for match in sorted(matches, key=lambda match: not draft.subject(match.old)):
             place = places[match.new]
-            replaces = draft.amended if match.part else draft.followed
-            entries[place] = replaces(match.old, entries[place])
+            if match.part:
+                side = REVALUES if match.value else AMENDS
+                entries[place] = draft.amended(match.old, entries[place], side)
+            else:
+                entries[place] = draft.followed(match.old, entries[place])
         for entry in entries:
             draft.state(entry)
         for entry in draft.written.values():
@@ -159,6 +177,7 @@ class Semantic:
         for entry in entries:
             self._matcher.remove(entry)
             self._links.remove(entry)
+            self._listener.state(entry.id, entry.owner, None)
             for source in entry.sources:
                 self._live.get((entry.owner, source), set()).discard(entry.id)
                 self._say(entry, source, None)
@@ -186,13 +205,18 @@ class Semantic:
             created=fact.time,
             updated=fact.time,
             sources=fact.sources,
-            attributes=(GIVEN_SUBJECT,) if fact.subject else (),
+            attributes=(
+                *((GIVEN_SUBJECT,) if fact.subject else ()),
+                *((REWORDED,) if fact.reworded else ()),
+            ),
         )
 
     def _note(self, entry: Entry) -> None:
         """Take in a fact as it stands in the store."""
         self._matcher.put(entry)
         self._links.put(entry)
+        said = entry.sources and REWORDED not in entry.attributes
+        self._listener.state(entry.id, entry.owner, entry.sources[-1] if said else None)
         if entry.subject:
             about = (entry.owner, entry.subject)
             self._versions.setdefault(about, FactVersions()).put(entry)
@@ -229,9 +253,19 @@ class Semantic:
         else:
             known[entry.id] = ended
         replaced = known and not self._live.get(about)
-        self._succeed(*about, max(known.values())[-1] if replaced else None)
+        self._listener.succeed(*about, max(known.values())[-1] if replaced else None)
         if not known:
             del self._ended[about]
+        self._tell(*about)
+
+    def _tell(self, owner: str, source: str) -> None:
+        """Say which messages changed a part of what a message states."""
+        changes = dict.fromkeys(self._links.changes(owner, source))
+        stale = dict.fromkeys(self._links.changes(owner, source, (REVALUES,)))
+        if self._live.get((owner, source)):
+            ended = self._ended.get((owner, source), {})
+            stale |= dict.fromkeys(after for *_, after in sorted(ended.values()))
+        self._listener.amend(owner, source, tuple(changes), tuple(stale))
 
 
 def _by_message(stated: Iterable[FactStatement]) -> Iterator[list[FactStatement]]:
@@ -277,7 +311,7 @@ class _Draft:
             return new
         joined = (new.owner, new.subject) in self._joined
         if joined and before.subject not in {"", new.subject}:
-            return self.amended(old, new)
+            return self.amended(old, new, REVALUES)
         subject = new.subject if joined else before.subject or self._links.number(new.owner)
         self._joined.add((new.owner, subject))
         ended = replace(before, subject=subject, superseded=new.created)
@@ -285,14 +319,14 @@ class _Draft:
         self.written[ended.id] = ended
         return replace(new, key=version_key(new.text, new.created), subject=subject)
 
-    def amended(self, old: str, new: Entry) -> Entry:
+    def amended(self, old: str, new: Entry, side: str) -> Entry:
         """A statement that changes a part of a fact, with a link between the two."""
         [before] = self._get(old)
         if before is None:
             return new
         number = self._links.number(new.owner)
         self.written[before.id] = linked(before, AMENDED, number)
-        return linked(new, AMENDS, number)
+        return linked(new, side, number)
 
     def restore(self, matcher: FactMatcher) -> None:
         """Take out of a matcher what was not written after all."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from memsim.context import Section, escaped
@@ -16,9 +17,11 @@ from memsim.memory.index.split import snippet
 from memsim.memory.options import MemoryOptions
 from memsim.memory.permissions import Permissions, Where
 from memsim.memory.recall.confidence import LOOKED_AT, FoundMessage, confidence
+from memsim.memory.recall.fact_search import with_facts, with_semantic
 from memsim.memory.recall.instructions import applying, within_room
 from memsim.memory.recall.overview import WIDER, ConversationPlaces, asks_overview, matter
 from memsim.memory.recall.ranking import QuestionCues, fit_to_room, recall
+from memsim.memory.recall.replaced import replaced_marks
 from memsim.memory.recall.speakers import asked_speaker
 from memsim.memory.recall.timeline import MessageFacts, Timeline, repeat_digest
 from memsim.memory.vault import SearchHit, Vault
@@ -52,17 +55,21 @@ def quote_section(
     order: Callable[[str], int],
     id: str,  # noqa: A002 - the record's own field name
     time: datetime,
+    marks: Mapping[str, str] = MappingProxyType({}),
 ) -> Section:
     """A section of recalled messages, some of them in part.
 
     `found` has by id, best first, the part of each message that is quoted; None for all. `order`
-    tells by its id when a message was said; `budget` is in tokens.
+    tells by its id when a message was said; `budget` is in tokens; `marks` are as in
+    `Recollection.section`.
     """
     shown = [
         message if part is None else replace(message, blocks=(Text(part),))
         for message, part in found.values()
     ]
-    section = lines.section(shown, question=question, budget=budget, order=order, id=id, time=time)
+    section = lines.section(
+        shown, question=question, budget=budget, order=order, id=id, time=time, marks=marks
+    )
     partly = {source for source, (_, part) in found.items() if part is not None}
     if not section.messages or partly.isdisjoint(section.verbatim):
         return section
@@ -102,6 +109,7 @@ class QuoteLine(NamedTuple):
     text: str
     tokens: int
     """With its newline."""
+    mark: str
     clipped: bool = False
 
 
@@ -138,12 +146,14 @@ class Recollection:
         order: Callable[[str], int],
         id: str,  # noqa: A002 - the record's own field name
         time: datetime,
+        marks: Mapping[str, str] = MappingProxyType({}),
     ) -> Section:
         """As many of the messages as fit, best first, shown in the order in which they were said.
 
-        `budget` is in tokens; `order` tells by its id when a message was said.
+        `budget` is in tokens; `order` tells by its id when a message was said; `marks` are what the
+        heads of some lines say beside the day, by the ids of the messages.
         """
-        chosen = self._choose(best, question, budget)
+        chosen = self._choose(best, question, budget, marks)
         while chosen:
             lines = sorted(chosen, key=lambda line: order(line.message.id))
             text = "\n".join((HEADER, *(line.text for line in lines)))
@@ -163,13 +173,15 @@ class Recollection:
             chosen.pop()
         return Section(layer="recalled", messages=(), tokens=0)
 
-    def _choose(self, best: Iterable[Message], question: str, budget: int) -> list[QuoteLine]:
+    def _choose(
+        self, best: Iterable[Message], question: str, budget: int, marks: Mapping[str, str]
+    ) -> list[QuoteLine]:
         room = budget - MESSAGE_OVERHEAD - self._counter.text(HEADER + "\n")
         chosen: list[QuoteLine] = []
         for message in best:
             if room < LEAST:
                 break
-            line = self._line(message)
+            line = self._line(message, marks.get(message.id, ""))
             if line.tokens > room:
                 line = self._clipped(line, question, max(LEAST, room // 2))
             if line.text:
@@ -177,26 +189,26 @@ class Recollection:
                 room -= line.tokens
         return chosen
 
-    def _line(self, message: Message) -> QuoteLine:
+    def _line(self, message: Message, mark: str) -> QuoteLine:
         line = self._lines.get(message.id)
-        if line is None or line.message is not message:
+        if line is None or line.message is not message or line.mark != mark:
             if len(self._lines) >= REMEMBERED:
                 self._lines.clear()
-            text = self._safe(f"{_head(message)}{message.text}")
-            line = QuoteLine(message, text, self._counter.text(text + "\n"))
+            text = self._safe(f"{_head(message, mark)}{message.text}")
+            line = QuoteLine(message, text, self._counter.text(text + "\n"), mark)
             self._lines[message.id] = line
         return line
 
     def _clipped(self, line: QuoteLine, question: str, room: int) -> QuoteLine:
         """The part of a line that speaks to the question; a long one leaves room for others."""
         message, count = line.message, self._counter.text
-        head = _head(message)
+        head = _head(message, line.mark)
         size = len(message.text) * room // line.tokens
         part = snippet(
             message.text, question, size, lambda part: count(self._safe(f"{head}{part}\n")) <= room
         )
         text = self._safe(head + part) if part else ""
-        return QuoteLine(message, text, count(text + "\n"), clipped=True)
+        return QuoteLine(message, text, count(text + "\n"), line.mark, clipped=True)
 
     def _safe(self, text: str) -> str:
         return escaped(text) if self._voice == "user" else text
@@ -209,9 +221,10 @@ class Recollection:
         return whole + count(lines[-1].text) + MESSAGE_OVERHEAD
 
 
-def _head(message: Message) -> str:
+def _head(message: Message, mark: str) -> str:
     speaker = speaker_label(message.role, message.principal)
-    return f"[{message.time.date().isoformat()}] {speaker}: "
+    day = message.time.date().isoformat()
+    return f"[{day}, {mark}] {speaker}: " if mark else f"[{day}] {speaker}: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,7 +256,7 @@ class Recaller:
         self._timeline = timeline
         self._permissions = permissions
         self._policy = options.policy
-        self._vectors = options.vectors
+        self._vectors, self._facts = options.vectors, options.facts
         self._counter = counter
         self._lines = Recollection(counter, voice="user")
 
@@ -279,8 +292,10 @@ class Recaller:
             chosen += fit_to_room(
                 hits, tokens=self._tokens, room=room, policy=self._policy, shown={*shown, *chosen}
             )
-        entries = self._vault.fetch(chosen, where)
+        entries = self._vault.fetch(chosen, with_semantic(where))
         found = _joined(entries)
+        about = self._known(set(chosen), where, self._followed(where))
+        held = ((e.id, i) for e in entries if (i := self._timeline.source(e.id)) is not None)
         order = self._order(entries, (m for m, _ in found.values()))
         section = quote_section(
             self._lines,
@@ -290,6 +305,7 @@ class Recaller:
             order=order.__getitem__,
             id=f"recalled:{turn}",
             time=now,
+            marks=replaced_marks(held, about),
         )
         # An entry goes by its id among messages, and by more where another may take its place.
         names = {entry.id: entry.version for entry in entries}
@@ -299,7 +315,7 @@ class Recaller:
     def entries(self, text: str, where: Where, now: datetime, k: int) -> list[SearchHit]:
         """The best `k` entries for a text, as they are in the store."""
         hits = self.search(text, where, now)[:k]
-        found = {e.id: e for e in self._vault.fetch([h.id for h in hits], where)}
+        found = {e.id: e for e in self._vault.fetch([h.id for h in hits], with_semantic(where))}
         return [SearchHit(found[h.id], h.score) for h in hits if h.id in found]
 
     def search(self, text: str, where: Where, now: datetime) -> list[Hit]:
@@ -314,6 +330,10 @@ class Recaller:
         wanted = depth if overview else SPARE * depth
         lexical = self._vault.lexical(matter(text) if overview else text, where, wanted)
         nearest = self._vault.nearest(text, where, wanted) if self._vectors else []
+        if self._facts and self._vectors and not overview:
+            of_facts = replace(where, layers=frozenset({"semantic"}))
+            facts = self._vault.nearest(text, of_facts, wanted)
+            nearest = with_facts(nearest, facts, where, self._vault, self._timeline)
         found = {hit.id for hit in (*lexical, *nearest)}
         last = [] if overview else self._summed_up(lexical, nearest)
         ranked = recall(
@@ -353,7 +373,7 @@ class Recaller:
                 text=message.text,
                 relevance=max(best[entry.id], 0.0),
             )
-            for entry in self._vault.fetch([*best], where)
+            for entry in self._vault.fetch([*best], with_semantic(where))
             for message in [read_message(entry)]
         ]
         found.sort(key=lambda message: -message.relevance)
@@ -383,7 +403,9 @@ class Recaller:
         shown = {entry for entry, source in sources.items() if entry in seen or source in seen}
         before = {name.partition("@")[0] for name in seen}
         unsaid = [entry for entry, source in sources.items() if source is None and entry in before]
-        return shown.union(e.id for e in self._vault.fetch(unsaid, where) if e.version in seen)
+        return shown.union(
+            e.id for e in self._vault.fetch(unsaid, with_semantic(where)) if e.version in seen
+        )
 
     def _repeated(
         self, found: Iterable[str], shown: Collection[str], beside: Iterable[Message]
@@ -432,13 +454,13 @@ class Recaller:
             said = known(entry)
             if said is None:
                 return _UNSAID if entry in found else None
-            if said.successor is None and not said.amended:
+            if said.successor is None and not said.amended and not said.stale:
                 return said
             whose = said.principal
             may = told.get(whose)
             if may is None:
                 may = told[whose] = where.reader is None or where.reader.may_see(_facts_of(whose))
-            return said if may else replace(said, successor=None, amended=())
+            return said if may else replace(said, successor=None, amended=(), stale=())
 
         return about
 

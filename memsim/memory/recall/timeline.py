@@ -34,7 +34,8 @@ class MessageFacts:
 
     A larger `order` is later, and settles ties for the earlier. `role` is empty where nobody said
     it. `successor` is the id of what took its place; None while it is in force. `amended` are ids
-    of what changed a part of it. `asked` are its terms where it asks for something, which make it
+    of what changed a part of it, and `stale` are ids of what says that a part does not hold any
+    more. `asked` are its terms where it asks for something, which make it
     no answer to the same question. `standing` is true of an instruction that holds from now on,
     and of a stated preference.
     """
@@ -46,6 +47,7 @@ class MessageFacts:
     role: str = ""
     successor: str | None = None
     amended: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
     asked: frozenset[str] = frozenset()
     standing: bool = False
 
@@ -235,6 +237,8 @@ class Timeline:
         self._speaker: dict[tuple[str, str], str] = {}
         self._sessions: dict[str, dict[str, None]] = {}
         self._made: dict[str, str] = {}
+        self._stated: dict[str, tuple[str, str]] = {}
+        self._facts: dict[tuple[str, str], set[str]] = {}
         self._episodes: dict[str, tuple[str, str]] = {}
         self._waiting: dict[tuple[str, str], dict[str, None]] = {}
         self._standing: dict[str, dict[str, frozenset[str]]] = {}
@@ -297,6 +301,7 @@ class Timeline:
         """
         reopened: set[tuple[str, str]] = set()
         for entry in entries:
+            self.state(entry, "", None)
             said = self._said.pop(entry, None)
             if said is not None:
                 self._talk.remove(entry)
@@ -305,6 +310,8 @@ class Timeline:
                 self._of[about].remove(entry)
                 if not self._of[about]:
                     del self._of[about]
+                    for fact in self._facts.pop(about, ()):
+                        del self._stated[fact]
                     if self._speaker.get((said.session, said.source)) == said.about.principal:
                         del self._speaker[said.session, said.source]
                 self._waiting.get((said.about.principal, said.session), {}).pop(entry, None)
@@ -332,12 +339,32 @@ class Timeline:
             said = self._said[entry]
             self._said[entry] = said._replace(about=replace(said.about, successor=heir))
 
-    def amend(self, owner: str, source: str, changes: Sequence[str]) -> None:
-        """Note that a part of what a message stated was changed by what others state."""
-        heirs = tuple(i for change in changes for i in self._of.get((owner, change), [])[:1])
+    def amend(
+        self, owner: str, source: str, changes: Sequence[str], stale: Sequence[str] = ()
+    ) -> None:
+        """Note which messages changed a part of what a message stated, or say that it is stale."""
+        heirs, ends = (
+            tuple(i for message in said for i in self._of.get((owner, message), [])[:1])
+            for said in (changes, stale)
+        )
         for entry in self._of.get((owner, source), ()):
             said = self._said[entry]
-            self._said[entry] = said._replace(about=replace(said.about, amended=heirs))
+            about = replace(said.about, amended=heirs, stale=ends)
+            self._said[entry] = said._replace(about=about)
+
+    def state(self, fact: str, owner: str, source: str | None) -> None:
+        """Note which message states a fact; None where that is gone, or has other words."""
+        before = self._stated.pop(fact, None)
+        if before is not None:
+            self._facts[before].discard(fact)
+        if source is not None:
+            about = self._stated[fact] = owner, source
+            self._facts.setdefault(about, set()).add(fact)
+
+    def stated_in(self, fact: str) -> str | None:
+        """The entry of the message that states a fact; None where none holds all of it."""
+        found = self._of.get(self._stated.get(fact, ("", "")), ())
+        return found[0] if len(found) == 1 else None
 
     def standing(self, owner: str) -> Mapping[str, frozenset[str]]:
         """What each instruction or preference in force of an owner is about, by entry, in order."""

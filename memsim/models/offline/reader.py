@@ -363,7 +363,7 @@ def _content_answer(request: Request) -> ReaderAnswer:
     fitting = _fitting(question, ranking, ranked[:CONSIDERED])
     if not fitting:
         return _undated(question, ranked[0])
-    best = _newest(question, fitting)
+    best = _current(question, ranked, _newest(question, fitting))
     if question.kind == "yesno":
         return _answer([best], _verdict(best))
     alone = span(question, best, request.now.date() if request.now else None)
@@ -465,6 +465,20 @@ def _newest(question: ParsedQuestion, fitting: Sequence[Candidate]) -> Candidate
     return pick(rivals, key=_age)
 
 
+def _current(question: ParsedQuestion, ranked: Sequence[Candidate], best: Candidate) -> Candidate:
+    """The best candidate, or what the context says has replaced it."""
+    if question.past or best.statement.entry.replaced is None:
+        return best
+    full = {root for root in best.matched if question.weights.get(root, 0) >= 1}
+    found = (
+        c
+        for c in ranked[:CONSIDERED]
+        if c.statement.order > best.statement.order and _replaces(c, best)
+        if full & c.matched and fits(question, c.sentence)
+    )
+    return next(found, best)
+
+
 def _asks_event(question: ParsedQuestion) -> bool:
     return not question.past and _EVENT.search(question.folded) is not None
 
@@ -475,7 +489,14 @@ def _same_attribute(question: ParsedQuestion, best: Candidate, other: Candidate)
     full = {root for root in best.matched if question.weights.get(root, 0) >= 1}
     if full and full <= other.matched and other.score >= SAME * best.score:
         return True
-    return bool(_updates(other) and full & other.matched and other.score >= UPDATED * best.score)
+    near = bool(full & other.matched) and other.score >= UPDATED * best.score
+    return near and (_updates(other) or _replaces(other, best))
+
+
+def _replaces(new: Candidate, old: Candidate) -> bool:
+    """Whether the context says that an entry was replaced on the day of the other."""
+    replaced = old.statement.entry.replaced
+    return replaced is not None and new.statement.day == replaced
 
 
 def _updates(candidate: Candidate) -> bool:
@@ -530,6 +551,7 @@ def _also(
         for c in _elsewhere(best, fitting)
         if c.score >= CLOSE * best.score
         and not _updates(c)
+        and not _replaces(best, c)
         and (_asks_event(question) or not _same_attribute(question, fitting[0], c))
     ]
 

@@ -174,6 +174,8 @@ class Utterance:
     """Stems of its questions, which the next entry may answer."""
     names: frozenset[str]
     leading: frozenset[str]
+    replaced: date | None = None
+    """The day since which it does not hold, at least in part."""
 
 
 class Statement(NamedTuple):
@@ -274,17 +276,17 @@ class _Heads:
         heads = map(read_head, text.splitlines()) if composed else ()
         self._dated = any(head.day for head in heads)
 
-    def split(self, line: str) -> tuple[str, str, date | None]:
-        """A line without its head, then the speaker and the day."""
+    def split(self, line: str) -> tuple[str, str, date | None, date | None]:
+        """A line without its head, then the speaker, the day, and when it was replaced."""
         head = read_head(line)
         if not (self._composed and head.who and self._speaks(head)):
-            return line[head.after_day :], "", head.day
+            return line[head.after_day :], "", head.day, head.replaced
         said = line[head.after_who :]
         inner = read_head(said) if head.who == "memory" else None
         if inner and inner.who and self._speaks(inner):
             # A summary's lines have heads of their own.
-            return said[inner.after_who :], inner.who, inner.day or head.day
-        return said, head.who, head.day
+            return said[inner.after_who :], inner.who, inner.day or head.day, head.replaced
+        return said, head.who, head.day, head.replaced
 
     def _speaks(self, head: LineHead) -> bool:
         if is_label(head.who):
@@ -292,31 +294,33 @@ class _Heads:
         return bool(head.day) or not self._dated or fold(head.who) in self._people
 
 
-def _blocks(text: str, heads: _Heads) -> Iterator[tuple[str, date | None, tuple[str, ...]]]:
-    who, day = "", None
+def _blocks(
+    text: str, heads: _Heads
+) -> Iterator[tuple[str, date | None, tuple[str, ...], date | None]]:
+    who, day, replaced = "", None, None
     block: list[str] = []
     for line in text.splitlines():
-        said, its_who, its_day = heads.split(line)
+        said, its_who, its_day, its_end = heads.split(line)
         begins = bool(its_who or its_day)
         if block and (begins or len(block) >= ENTRY_LINES or not line.strip()):
-            yield who, day, tuple(block)
+            yield who, day, tuple(block), replaced
             block = []
         if begins:
-            who, day = its_who, its_day
+            who, day, replaced = its_who, its_day, its_end
         if said.strip():
             block.append(said)
     if block:
-        yield who, day, tuple(block)
+        yield who, day, tuple(block), replaced
 
 
 @lru_cache(maxsize=1 << 15)
-def _entry(who: str, day: date | None, lines: tuple[str, ...]) -> Utterance:
+def _entry(who: str, day: date | None, lines: tuple[str, ...], replaced: date | None) -> Utterance:
     found = tuple(sentence(text) for line in lines for text in sentences(line))
     stems: frozenset[str] = frozenset().union(*(s.stems for s in found))
     asked: frozenset[str] = frozenset().union(*(s.stems for s in found if s.question))
     names: frozenset[str] = frozenset().union(*(s.names for s in found))
     leading = frozenset(s.leading for s in found)
-    return Utterance(stem(fold(who)), day, found, stems, asked, names, leading)
+    return Utterance(stem(fold(who)), day, found, stems, asked, names, leading, replaced)
 
 
 @lru_cache(maxsize=1 << 15)

@@ -12,10 +12,11 @@ import pytest
 from memsim.memory.entry import Entry
 from memsim.memory.fact_extraction import FactExtractor
 from memsim.memory.layers.episodic import Episodic
-from memsim.memory.layers.fact_links import AMENDED, AMENDS
+from memsim.memory.layers.fact_links import AMENDED, SIDES
 from memsim.memory.layers.fact_versions import heirs
 from memsim.memory.layers.semantic import Semantic
 from memsim.memory.permissions import Where
+from memsim.memory.recall.timeline import Timeline
 from memsim.memory.stores.in_memory import InMemory
 from memsim.memory.vault import Vault
 from memsim.message import Message, ToolResult, ToolUse, said
@@ -69,7 +70,7 @@ class Reader:
         model = model or OfflineModel(COUNTER)
         episodic = Episodic(self.vault, None, COUNTER.text)
         self.extractor = FactExtractor(
-            model, Semantic(self.vault), episodic, COUNTER.text, lambda _event: None
+            model, Semantic(self.vault, Timeline()), episodic, COUNTER.text, lambda _event: None
         )
 
     def read(self, messages: Sequence[Message]) -> None:
@@ -96,12 +97,14 @@ class Reader:
         for entry in self.vault.each(where):
             about.setdefault((entry.owner, entry.subject or entry.id), []).append(entry)
             for side, number in entry.attributes:
-                if side not in {AMENDED, AMENDS}:
+                if side not in SIDES:
                     continue
                 sides.setdefault((entry.owner, number), {})[side] = entry
         for versions in about.values():
             yield from ((old, new) for old, new in heirs(versions) if new is not None)
-        yield from ((both[AMENDED], both[AMENDS]) for both in sides.values())
+        for both in sides.values():
+            old = both.pop(AMENDED)
+            yield from ((old, new) for new in both.values())
 
 
 @lru_cache
