@@ -10,16 +10,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from memsim.language.saying import REPLYING, SAYING
 from memsim.language.text import fold
 
-_SAYING: Final = (
-    "say|tell|suggest|recommend|propose|advise|promise|offer|mention|ask|answer|reply|write|explain"
-    "|claim|warn|state|announce"
-)
-_SAID: Final = (
-    "said|told|suggested|recommended|proposed|advised|promised|offered|mentioned|asked|answered"
-    "|replied|wrote|explained|claimed|warned|stated|announced"
-)
+_SAYING: Final = "|".join((*SAYING, *REPLYING))
+_SAID: Final = "|".join((*SAYING.values(), *REPLYING.values()))
 _WORDS: Final = "suggestion|recommendation|proposal|advice|promise|offer|reply|answer|words"
 _ADVERBS: Final = r"(?:(?:ever|also|once|first|originally|initially|already|just)\s)?"
 _SPEAKS: Final = re.compile(

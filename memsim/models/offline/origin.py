@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from memsim.language.saying import SAYING, SETTLING
 from memsim.language.text import fold, read_head, stem
 from memsim.models.offline.question import bare_question
 
@@ -22,14 +23,8 @@ if TYPE_CHECKING:
 SAME: Final = 0.9
 """Share of the best score from which a statement holds the matter of a question as well."""
 
-_SAID: Final = (
-    r"(?:said|told|suggested|recommended|proposed|advised|promised|offered|mentioned|warned|decided"
-    r"|insisted|asked\sfor|brought\sup|pointed\sout|came\sup\swith|ruled\sout|wanted|planned|chose)"
-)
-_SAY: Final = (
-    r"(?:say|tell|suggest|recommend|propose|advise|promise|offer|mention|warn|decide|insist"
-    r"|ask\sfor|bring\sup|point\sout|come\sup\swith|rule\sout|want|plan|choose)"
-)
+_SAID: Final = f"(?:{'|'.join((*SAYING.values(), *SETTLING.values()))})"
+_SAY: Final = f"(?:{'|'.join((*SAYING, *SETTLING))})"
 _WHO: Final = re.compile(
     rf"(?:who|which\sof\sus)\s(?:first\s|originally\s)?{_SAID}\b\s(?P<matter>.{{3,}})"
 )
