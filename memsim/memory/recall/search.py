@@ -21,7 +21,7 @@ from memsim.memory.recall.fact_search import with_facts, with_semantic
 from memsim.memory.recall.instructions import applying, within_room
 from memsim.memory.recall.overview import WIDER, ConversationPlaces, asks_overview, matter
 from memsim.memory.recall.ranking import QuestionCues, fit_to_room, recall
-from memsim.memory.recall.replaced import replaced_marks
+from memsim.memory.recall.replacement_marks import replaced_marks
 from memsim.memory.recall.speakers import asked_speaker
 from memsim.memory.recall.timeline import MessageFacts, Timeline, repeat_digest
 from memsim.memory.vault import SearchHit, Vault

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from memsim.language.saying import REPLYING, SAYING
+from memsim.language.speech_verbs import REPLYING, SAYING
 from memsim.language.text import fold
 
 _SAYING: Final = "|".join((*SAYING, *REPLYING))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from memsim.language.saying import SAYING, SETTLING
+from memsim.language.speech_verbs import SAYING, SETTLING
 from memsim.language.text import fold, read_head, stem
 from memsim.models.offline.question import bare_question
 
