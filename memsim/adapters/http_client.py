@@ -118,8 +118,10 @@ class ContractClient:
     ) -> tuple[int, bytes]:
         connection = self._connection
         end = time.monotonic() + timeout
-        self._connect(timeout).end = end
+        line = self._connect(timeout)
+        line.end = end
         connection.request(method, self._prefix + path, body=body, headers=self._headers)
+        line.flush()
         response = connection.getresponse()
         length = response.length
         if length is not None and length > MOST_REPLY:
@@ -149,6 +151,7 @@ class _TimedSocket:
 
     def __init__(self, real: socket.socket) -> None:
         self._real = real
+        self._waiting: list[bytes] = []
         self.end = 0.0
 
     def has_news(self) -> bool:
@@ -160,7 +163,12 @@ class _TimedSocket:
         return bool(waiting.poll(0))
 
     def sendall(self, data: bytes) -> None:
-        """Send all of it."""
+        """Keep it for `flush`: head and body in one piece wake the server once."""
+        self._waiting.append(data)
+
+    def flush(self) -> None:
+        """Send what is waiting."""
+        data, self._waiting = b"".join(self._waiting), []
         self._real.settimeout(self._left())
         self._real.sendall(data)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import quote
@@ -142,7 +143,7 @@ class HttpMemory(BlackBox):
         strange = next((s for s in sources if s not in self._ids), None)
         if strange is not None:
             raise ServerError(f"POST {route}: a text names {strange[:80]!r}, which nobody said")
-        return ForeignText(text=text.text, sources=sources, score=text.score, time=text.time)
+        return replace(text, sources=sources) if self._prefix else text
 
 
 def _block(block: Block) -> dict[str, Any]:
