@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -91,7 +90,7 @@ def test_who_keeps_principals_apart_shows_the_same(ref: str, erased: int) -> Non
 
 def test_the_first_byte_is_shown_with_its_way() -> None:
     """PRX ranks before it filters, so that others take the place of what is one's own."""
-    parting = look(subject_of("prx:acl=on"), replace(FEW, examples=30), 7).parting
+    parting = look(subject_of("prx:acl=on"), FEW, 2).parting
 
     assert parting is not None
     assert parting.left != parting.right
@@ -153,6 +152,7 @@ def test_the_command_says_so_by_its_code(
 ) -> None:
     """And in both formats."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("memsim.testing.checks.PROFILES", {"commit": FEW})
     Path("mine.py").write_text(OPEN, encoding="utf-8")
     asked = ["check", "--noninterference", f"mine.py@{kind}", "--progress", "none"]
 
