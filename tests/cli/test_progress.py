@@ -21,7 +21,7 @@ from memsim.cli.program import program
 from memsim.cli.progress import Progress, ProgressStep, live_line, show_progress
 from memsim.cli.terminal import Terminal
 from memsim.report.layout import ASCII, UNICODE, cells_wide
-from memsim.testing import checks
+from memsim.testing import check_halves
 from memsim.testing.checks import CheckPlan, CheckReport
 
 CASE = "scenarios/support_desk.yaml::support_desk[rolling_summary:every=20@4k]"
@@ -225,8 +225,9 @@ def test_python_shows_progress_on_request(
     assert capsys.readouterr().err.startswith("[1/1]   ")
 
 
-def quick(plan: CheckPlan, tick: Callable[[float], None]) -> CheckReport:
+def quick(plan: CheckPlan, tick: Callable[[float], None], *, beside: bool) -> CheckReport:
     """A check that takes no time and finds nothing."""
+    assert not beside
     for share in (0.5, 1.0):
         tick(share)
     return CheckReport(subject=plan.subject)
@@ -234,7 +235,7 @@ def quick(plan: CheckPlan, tick: Callable[[float], None]) -> CheckReport:
 
 def test_a_check_shows_its_progress(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line for each subject on standard error, and nothing on request."""
-    monkeypatch.setattr(checks, "perform", quick)
+    monkeypatch.setattr(check_halves, "perform_halves", quick)
     monkeypatch.setattr(progress, "QUIET_SECONDS", math.inf)  # however slow the machine is
     words = ["check", "sliding_window", "no_memory", "-j", "1", "-o", str(project)]
 
