@@ -33,6 +33,7 @@ KINDS: Mapping[str, str] = {
 
 SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
     "attacks": (
+        "adapters/test_foreign_runs.py::test_what_a_server_leaves_behind_is_a_leak",
         "leakage/test_channels_of_artefacts.py",
         "leakage/test_channels_of_derived.py",
         "leakage/test_channels_of_forgetting.py",
@@ -60,6 +61,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "scenario/test_script_fuzz.py",
         "scenario/test_script_hostile.py",
         "adapters/test_hostile_server.py::test_a_run_ends_unmeasurable",
+        "certification/test_certify.py::test_a_hostile_server_holds_nothing",
         "service/test_service_fuzz.py",
     ),
     "huge": (

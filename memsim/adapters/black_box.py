@@ -30,6 +30,9 @@ WALL_TIME = "lives in wall time: age and expiry are not measured"
 NOTE = "note"
 """The kind of an event whose detail a report shows beside the strategy."""
 
+FOREIGN = "foreign"
+"""The kind of an event by which a foreign memory is known in a trace."""
+
 Maybe = Awaitable[None] | None
 _LONGEST_TOKEN = 256
 _LABEL = 40
@@ -124,9 +127,11 @@ class BlackBox(Strategy):
 
     def end_turn(self) -> None:
         self._loop.wait(self.record())
-        if not self.virtual_time and not self._noted:
+        if not self._noted:
             self._noted = True
-            self.env.log(Event(kind=NOTE, detail=WALL_TIME))
+            self.env.log(Event(kind=FOREIGN))
+            if not self.virtual_time:
+                self.env.log(Event(kind=NOTE, detail=WALL_TIME))
 
     def grant(self, grant: Grant) -> None:
         if grant.revoked:

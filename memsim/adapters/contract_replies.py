@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from memsim.adapters.credit import ForeignText
-from memsim.adapters.http_client import ServerError
+from memsim.adapters.http_client import ContractClient, Fields, ServerError
 from memsim.adapters.http_contract import CAPABILITIES, MOST_NAME, READERS, VERSION, Capability
 
 T = TypeVar("T")
@@ -80,6 +80,24 @@ def read_page(answer: Mapping[str, Any], where: str) -> tuple[list[ForeignText],
     return found, following or ""
 
 
+def read_pages(client: ContractClient, fields: Fields = ()) -> Iterator[ForeignText]:
+    """Read everything on the pages of `GET /v1/memories`.
+
+    Raises:
+        ServerError: the server fails, or its pages have no end.
+    """
+    cursor, seen = "", set[str]()
+    while True:
+        more = [("cursor", cursor)] if cursor else []
+        found, cursor = read_page(client.get("/v1/memories", [*fields, *more]), "GET /v1/memories")
+        yield from found
+        if not cursor:
+            return
+        if cursor in seen or len(seen) > _MOST_TEXTS:
+            raise ServerError("GET /v1/memories: the pages have no end")
+        seen.add(cursor)
+
+
 def _text(record: Mapping[str, Any], where: str) -> ForeignText:
     text = _checked(record.get("text"), str, f"{where}: text")
     try:
@@ -92,6 +110,7 @@ def _text(record: Mapping[str, Any], where: str) -> ForeignText:
         sources=() if sources is None else read_names(record, "sources", where),
         score=_score(record.get("score"), where),
         time=_time(record.get("time"), where),
+        tier=_checked(record.get("tier") or "", str, f"{where}: tier")[:MOST_NAME],
     )
 
 

@@ -37,12 +37,14 @@ class ForeignText:
         sources: ids of the messages that it came from, as the memory says; empty if it does not.
         score: how well it matches, by the memory's own measure.
         time: when it was said or written, as the memory says.
+        tier: where it is kept, in the memory's own word.
     """
 
     text: str
     sources: tuple[str, ...] = ()
     score: float | None = None
     time: datetime | None = None
+    tier: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

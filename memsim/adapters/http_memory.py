@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import quote
 from uuid import uuid4
 
 from memsim.adapters.black_box import BlackBox
-from memsim.adapters.contract_replies import read_identity, read_names, read_texts
+from memsim.adapters.contract_replies import read_identity, read_names, read_pages, read_texts
 from memsim.adapters.credit import ForeignText
 from memsim.adapters.http_client import ContractClient, ServerError
 from memsim.adapters.http_contract import IDENTITY_SECONDS, MOST_IDS, Capability
 from memsim.message import Block, Message, Text, ToolUse
-from memsim.strategy import Environment, Query
+from memsim.strategy import Environment, Query, Surface
 
 Read = Literal["auto", "context", "search"]
 
@@ -54,8 +55,13 @@ class HttpMemory(BlackBox):
         self._ids: dict[str, None] = {}
         self._users: dict[str, None] = {}
         self._time: datetime | None = None
+        self._kept: dict[str | None, tuple[ForeignText, ...]] = {}
+        if self._offers("memories"):
+            # What a strategy shows is read from its class, and a server is known only now.
+            self.__class__ = _listed(type(self))
 
     def add(self, message: Message) -> None:
+        self._kept.clear()
         self._set_clock(message.time)
         body = {
             "id": self._prefix + message.id,
@@ -71,6 +77,7 @@ class HttpMemory(BlackBox):
         self._ids[message.id] = self._users[message.principal] = None
 
     def record(self) -> None:
+        self._kept.clear()
         self._client.post("/v1/turns/end", {"now": self.env.clock.now().isoformat()})
 
     def find(self, query: Query, user: str, room: int) -> Sequence[ForeignText]:
@@ -90,6 +97,7 @@ class HttpMemory(BlackBox):
         return [self._own(text, route) for text in read_texts(answer, f"POST {route}", most)]
 
     def remove(self, user: str, ids: Sequence[str]) -> tuple[str, ...] | None:
+        self._kept.clear()
         if not self._offers("delete_messages"):
             return None
         gone: list[str] = []
@@ -101,6 +109,7 @@ class HttpMemory(BlackBox):
         return tuple(name.removeprefix(self._prefix) for name in gone)
 
     def elapse(self, now: datetime) -> None:
+        self._kept.clear()
         self._set_clock(now)
 
     def restart(self) -> bool:
@@ -108,6 +117,16 @@ class HttpMemory(BlackBox):
         if self._offers("restart") and self._offers("spaces"):
             self._client.post("/v1/restart", {})
         return True
+
+    def kept(self, viewer: str | None) -> tuple[ForeignText, ...]:
+        """Everything that the server keeps of this case, and a viewer may see; asked for once."""
+        if viewer not in self._kept:
+            whole = viewer is None and not self._prefix
+            users = [None] if whole else [viewer] if viewer is not None else [*self._users]
+            asked = ([] if u is None else [("principal", self._prefix + u)] for u in users)
+            texts = (text for fields in asked for text in read_pages(self._client, fields))
+            self._kept[viewer] = tuple(self._own(text, "/v1/memories") for text in texts)
+        return self._kept[viewer]
 
     def shut(self) -> None:
         try:
@@ -142,8 +161,28 @@ class HttpMemory(BlackBox):
         sources = tuple(source.removeprefix(self._prefix) for source in text.sources)
         strange = next((s for s in sources if s not in self._ids), None)
         if strange is not None:
-            raise ServerError(f"POST {route}: a text names {strange[:80]!r}, which nobody said")
+            raise ServerError(f"{route}: a text names {strange[:80]!r}, which nobody said")
         return replace(text, sources=sources) if self._prefix else text
+
+
+class ListedMemory(HttpMemory):
+    """A server that lists everything it keeps, so that its store can be inspected."""
+
+    inspectable = True
+
+    def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
+        for window in self._windows.visible(viewer):
+            for message in window:
+                yield Surface(tier="window", sources=(message.id,), text=message.text)
+        for text in self.kept(viewer):
+            sources = text.sources or self._credit.of(text).sources
+            yield Surface(tier=text.tier or "store", sources=sources, text=text.text)
+
+
+@lru_cache(maxsize=16)
+def _listed(kind: type[HttpMemory]) -> type[ListedMemory]:
+    """The class of a strategy over a server that lists what it keeps."""
+    return type(kind.__name__, (ListedMemory, kind), {"__module__": kind.__module__})
 
 
 def _block(block: Block) -> dict[str, Any]:

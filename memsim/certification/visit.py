@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 from uuid import uuid4
 
-from memsim.adapters.contract_replies import ServerIdentity, read_names, read_page, read_texts
+from memsim.adapters.contract_replies import ServerIdentity, read_names, read_pages, read_texts
 from memsim.adapters.credit import ForeignText
 from memsim.adapters.http_client import ContractClient
 from memsim.adapters.http_contract import MOST_RESULTS, Capability
@@ -17,7 +17,6 @@ from memsim.message import EPOCH
 
 ANA, BEN = "ana", "ben"
 _BUDGET = 8000
-_MOST_PAGES = 10_000
 
 
 class Visit:
@@ -166,21 +165,9 @@ class Visit:
             if not self.texts(word, who=who, session=session):
                 raise UnmeasuredClause("what was said was not found, so that nothing can be shown")
 
-    def memories(self) -> Iterator[ForeignText]:
+    def memories(self, *fields: tuple[str, str]) -> Iterator[ForeignText]:
         """Everything that is kept, page by page."""
-        yield from self.pages(())
-
-    def pages(self, fields: Sequence[tuple[str, str]]) -> Iterator[ForeignText]:
-        """Everything on the pages of a list."""
-        cursor, seen = "", set[str]()
-        while len(seen) < _MOST_PAGES:
-            more = [("cursor", cursor)] if cursor else []
-            answer = self.client.get("/v1/memories", [*fields, *more])
-            found, cursor = read_page(answer, "GET /v1/memories")
-            yield from found
-            if not cursor or cursor in seen:
-                return
-            seen.add(cursor)
+        yield from read_pages(self.client, fields)
 
     # Deleting.
 

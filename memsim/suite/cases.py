@@ -208,8 +208,8 @@ class CaseResult:
         error: why it was not, or else why the first of its probes could not be scored.
         metrics: every metric; None where it was not measured.
         counts: probes, answerable, passed, failed, errors; with a judge also unjudged: answers of
-            which it gave no verdict. Of a black box also recalled_texts and uncredited: texts in
-            contexts of probes, and those that no message could be named for.
+            which it gave no verdict. Of a foreign memory also recalled_texts: texts in contexts of
+            probes, and uncredited: those that no message could be named for.
         outcomes: probes by outcome.
         expect_failures: bounds that were not kept.
         seconds: how long it took here; for information only.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsim.adapters.black_box import notes_in
+from memsim.adapters.black_box import FOREIGN, notes_in
 from memsim.trace import Trace
 
 
@@ -12,10 +12,10 @@ def notes_of(trace: Trace) -> tuple[str, ...]:
 
 
 def credit_counts(trace: Trace) -> dict[str, int]:
-    """How many texts black boxes recalled for probes, and how many could not be credited."""
-    contexts = [p.context for p in trace.probes if p.inspection == "black-box" and p.context]
-    texts = [m for c in contexts for s in c.sections if s.layer == "recalled" for m in s.messages]
-    if not texts:
+    """How many texts a foreign memory recalled for probes, and how many were not credited."""
+    if not any(event.kind == FOREIGN for turn in trace.turns for event in turn.events):
         return {}
+    contexts = [probe.context for probe in trace.probes if probe.context]
+    texts = [m for c in contexts for s in c.sections if s.layer == "recalled" for m in s.messages]
     lost = sum(m.composed and not m.quotes and not m.derived_from for m in texts)
     return {"recalled_texts": len(texts), "uncredited": lost}

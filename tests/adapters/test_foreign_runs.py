@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from memsim.cli.program import program
 from memsim.errors import ExitCode
+from tests.doubles.broken_servers import BROKEN
 from tests.doubles.contract_server import HonestServer, serving_double
 
 SHELF = """\
@@ -106,6 +107,17 @@ def test_a_server_is_explained_and_gated(project: Path) -> None:
     assert {first.exit_code, again.exit_code, told.exit_code} == {ExitCode.PASSED}, first.output
     assert "PASS" in told.output
     assert saved.exit_code == ExitCode.PASSED, saved.output
+
+
+def test_what_a_server_leaves_behind_is_a_leak(project: Path) -> None:
+    """One that lists its store is searched for what was to be forgotten."""
+    found = {}
+    for kind in (HonestServer, BROKEN["deletion.residue"]):
+        with serving_double(kind()) as url:
+            flags = ["-s", f"http:url={url}", "-k", "L7", "--leak-attempts", "0.05"]
+            found[kind] = memsim("run", "leakage", *flags).exit_code
+
+    assert list(found.values()) == [ExitCode.PASSED, ExitCode.FAILED]
 
 
 def test_runs_are_the_same_with_two_workers(project: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 from memsim.adapters.http_memory import HttpMemory
 from memsim.errors import StrategyError
 from memsim.message import Message, Text, ToolResult, ToolUse, said
-from memsim.strategy import Event, Forget, Strategy
+from memsim.strategy import Event, Forget, Location, Strategy, reports_stores
 from tests.doubles.contract_server import HonestServer, Record, serving_double
 from tests.strategies.conversations import ask, strategy
 
@@ -162,13 +162,16 @@ def test_virtual_time_is_passed_in(server: tuple[Recorder, str]) -> None:
     clocks = [body["now"] for route, body, _ in double.seen if route == "POST /v1/clock"]
 
     assert clocks == ["2026-01-05T09:00:00+00:00"]
-    assert not events
+    assert [e.kind for e in events] == ["foreign"]
+    events.clear()
     memory.close()
     with serving_double(Bare()) as bare:
         memory = strategy(f"http:url={bare}", log=events.append)
         converse(memory, 2)
         memory.close()
-    assert [e.detail for e in events] == ["lives in wall time: age and expiry are not measured"]
+    assert [e.detail for e in events if e.detail] == [
+        "lives in wall time: age and expiry are not measured"
+    ]
 
 
 def test_what_is_forgotten_is_erased_on_the_server(server: tuple[Recorder, str]) -> None:
@@ -199,6 +202,29 @@ def test_a_restart_is_of_the_server(server: tuple[Recorder, str]) -> None:
     assert memory.context(ask(memory, "Which order is mine?")) == before
     assert "POST /v1/restart" in {route for route, _, _ in double.seen}
     memory.close()
+
+
+def test_a_server_that_lists_its_store_is_inspected(server: tuple[Recorder, str]) -> None:
+    """Every text with its message, as one principal or all see it; else it is a black box."""
+    _, url = server
+    memory = strategy(f"http:url={url},window=1")
+    converse(memory, 3)
+    memory.observe(said("user", "My own lamp.", id="m9", principal="ben", session="s2"))
+    seen = {(s.tier, s.sources) for s in memory.surfaces()}
+    query = ask(memory, "What about it?")
+
+    assert reports_stores(memory)
+    assert {("store", (name,)) for name in ("m0", "m1", "m2", "m9")} < seen
+    assert ("window", ("m2",)) in seen
+    assert {s.sources for s in memory.surfaces("ben")} == {("m9",)}
+    assert memory.locate("m0", query) == Location(tier="store")
+    memory.forget(Forget(principal="ana", text="", sources=("m0",)))
+    assert memory.locate("m0", query) is None
+    memory.close()
+    with serving_double(Bare()) as bare:
+        memory = strategy(f"http:url={bare}")
+        assert not reports_stores(memory)
+        memory.close()
 
 
 def test_a_server_of_forty_lines_is_measured() -> None:

@@ -95,6 +95,18 @@ def test_a_dead_server_is_unmeasured() -> None:
     assert {r.result for r in silent.results if r.name.startswith("idempotence")} == {"unmeasured"}
 
 
+def test_a_hostile_server_holds_nothing(subtests: pytest.Subtests) -> None:
+    """Whatever it answers to a search; and it is given up soon."""
+    names = ("ordering.turn", "update.latest", "isolation.principals", "deletion.reset")
+    clauses = [BY_NAME[name] for name in names]
+    for attack, answer in ATTACKS.items():
+        with subtests.test(server=attack), serving_hostile(HostileServer(answer)) as url:
+            found = certify(url, timeout=PATIENCE, clauses=clauses)
+
+            assert found.counts["holds"] == 0
+            assert found.exit_code in {ExitCode.FAILED, ExitCode.UNMEASURABLE}
+
+
 def test_the_command_writes_its_reports(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Terminal, Markdown and JSON say the same, and the exit code is that of the findings."""
     with serving_double(BROKEN["limits.k"]()) as url:

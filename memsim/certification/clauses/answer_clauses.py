@@ -81,7 +81,7 @@ def memories(visit: Visit) -> None:
         visit.tell(f"The lamp is called {word}.")
     visit.need(*said)
     for fields in ((), (("limit", "1"),)):
-        listed = [text.text for text in visit.pages(fields)]
+        listed = [text.text for text in visit.memories(*fields)]
         if not all(any(word in text for text in listed) for word in said):
             where = " of one memory each" if fields else ""
             raise BrokenPromise(f"a message that can be found is not on the pages{where}")
