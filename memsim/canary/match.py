@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
@@ -37,15 +37,14 @@ Spans = Callable[[str], Iterable[tuple[int, int]]]
 """Returns the secrets of a text as (start, end)."""
 
 
-def excerpt(text: str, start: int, end: int, secrets: Spans) -> str:
-    """The text around a match, with every secret masked.
+def excerpt(left: str, right: str, secrets: Spans) -> str:
+    """What stands before and after a match, with every secret masked.
 
-    Masked are the match, everything that `secrets` finds, every value that a canary can have, and
-    everything that looks like a code: words with digits or in capitals, long runs, single letters,
-    spelled letters, and words that the match begins or ends in.
+    Masked are everything that `secrets` finds, every value that a canary can have, and everything
+    that looks like a code: words with digits or in capitals, long runs, single letters, spelled
+    letters, and words that the match begins or ends in.
     """
-    left = re.sub(r"\w+\Z", "*", text[max(start - _WIDE, 0) : start])
-    right = re.sub(r"\A\w+", "*", text[end : end + _WIDE])
+    left, right = re.sub(r"\w+\Z", "*", left), re.sub(r"\A\w+", "*", right)
     before, after = _masked(left, secrets)[-AROUND:], _masked(right, secrets)[:AROUND]
     return f"{before}{MARK}{after}".strip()
 
@@ -74,7 +73,7 @@ class CanaryHit:
         text: index of the text in which it begins.
         at: position in that text; for T2, 0.
         via: the decodings, outermost first; only for T2.
-        excerpt: at most 20 characters from either side, every secret in them redacted.
+        around: what stands before and after it, and what finds the secrets in that.
     """
 
     canary: str
@@ -82,7 +81,12 @@ class CanaryHit:
     text: int
     at: int
     via: tuple[str, ...]
-    excerpt: str
+    around: tuple[str, str, Spans] = field(compare=False, repr=False)
+
+    @property
+    def excerpt(self) -> str:
+        """At most 20 characters from either side, every secret in them redacted."""
+        return excerpt(*self.around)
 
 
 class _Place(NamedTuple):
@@ -163,8 +167,9 @@ class Matcher:
         if place.whole and (exact := read.text.find(canary.token)) >= 0:
             tier, start, end = "T0", exact, exact + len(canary.token)
         number, at = read.locate(start)
-        around = excerpt(read.text, start, end, self._secrets)
-        return CanaryHit(canary=canary.id, tier=tier, text=number, at=at, via=(), excerpt=around)
+        left, right = read.text[max(start - _WIDE, 0) : start], read.text[end : end + _WIDE]
+        around = left, right, self._secrets
+        return CanaryHit(canary=canary.id, tier=tier, text=number, at=at, via=(), around=around)
 
     def _encoded(self, texts: Sequence[str], found: AbstractSet[int]) -> dict[int, CanaryHit]:
         """The canaries in a decoded view that were not found before."""

@@ -102,14 +102,8 @@ def test_a_hit_tells_where() -> None:
     texts = ["Hello.", f"Ana says: {MINE.token}, keep it.", f"Again {MINE.token}"]
     (hit,) = MATCHER.find_in(texts)
 
-    assert hit == CanaryHit(
-        canary=MINE.id,
-        tier="T0",
-        text=1,
-        at=10,
-        via=(),
-        excerpt=f"Hello. Ana says: {MARK}, keep it. Again *",
-    )
+    assert (MINE.id, "T0", 1, 10, ()) == (hit.canary, hit.tier, hit.text, hit.at, hit.via)
+    assert f"Hello. Ana says: {MARK}, keep it. Again *" == hit.excerpt
 
 
 def test_the_lowest_tier_is_told_at_its_first_place() -> None:
