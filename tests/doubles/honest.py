@@ -94,15 +94,15 @@ class Honest(HonestWrites):
         """Messages that hold a word of a text, best first, and the older first of equals."""
         wanted = list(dict.fromkeys(index_terms(text)))
         mean = known.length / known.count if known.length else 1.0
+        weights = {t: _weight(known.count, known.holding[t]) * 2.2 for t in wanted}
         found = []
         for message in messages:
             terms = self.terms(message)
+            if terms.keys().isdisjoint(wanted):
+                continue
             size = 1.2 * (0.25 + 0.75 * terms.total() / mean)
-            score = sum(
-                _weight(known.count, known.holding[t]) * 2.2 * terms[t] / (terms[t] + size)
-                for t in wanted
-                if t in terms
-            )
+            there = [t for t in wanted if t in terms]
+            score = sum(weights[t] * terms[t] / (terms[t] + size) for t in there)
             if score > 0:
                 found.append((score, message))
         return tuple(sorted(found, key=lambda pair: -pair[0]))
