@@ -132,6 +132,7 @@ LATE = frozenset(
         "memsim.service.app",
         "memsim.service.bodies",
         "memsim.service.contract_app",
+        "memsim.service.contract_bodies",
         "memsim.service.contract_memory",
     }
 )

@@ -62,6 +62,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "scenario/test_script_hostile.py",
         "adapters/test_hostile_server.py::test_a_run_ends_unmeasurable",
         "certification/test_certify.py::test_a_hostile_server_holds_nothing",
+        "service/test_contract_fuzz.py",
         "service/test_service_fuzz.py",
     ),
     "huge": (

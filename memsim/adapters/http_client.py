@@ -58,6 +58,8 @@ class ContractClient:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query:
             raise ValueError(f"url is {url!r}: it begins with http:// and names a host")
+        if parts.username is not None:
+            raise ValueError("url holds a user or a password, which would stand in every report")
         if not 0 < timeout <= 3600:
             raise ValueError(f"timeout is {timeout}: more than 0 seconds, at most 3600")
         self.host: str = parts.hostname

@@ -71,6 +71,7 @@ def _tried(
     try:
         visit = Visit(url, server, clause.name, timeout)
         try:
+            visit.open()
             clause.check(visit)
         finally:
             visit.close()

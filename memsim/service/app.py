@@ -12,12 +12,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, FastAPI, Path, Request
 from fastapi.responses import JSONResponse
-from fastapi.routing import APIRoute
 from pydantic import JsonValue
-from starlette.routing import Match as Fit
 
 from memsim.errors import StoreError
 from memsim.models import Embedder
+from memsim.service.allowed_methods import allowed_methods
 from memsim.service.bodies import (
     NO_NUL,
     CheckReply,
@@ -167,16 +166,8 @@ def _ledger(ledger: AegisLedger) -> APIRouter:
 
 
 def _not_allowed(request: Request, _error: Exception) -> JSONResponse:
-    """List every method of a path, because each route knows only its own."""
-    allowed = {
-        method
-        for route in request.app.routes
-        if isinstance(route, APIRoute) and route.matches(request.scope)[0] is not Fit.NONE
-        for method in route.methods or ()
-    }
-    return JSONResponse(
-        {"detail": "Method Not Allowed"}, 405, headers={"Allow": ", ".join(sorted(allowed))}
-    )
+    headers = {"Allow": allowed_methods(request)}
+    return JSONResponse({"detail": "Method Not Allowed"}, 405, headers=headers)
 
 
 def _too_deep(_request: Request, _error: Exception) -> JSONResponse:

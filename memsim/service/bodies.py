@@ -22,13 +22,13 @@ Name = Annotated[str, Field(min_length=1, max_length=NAME_LENGTH, pattern=NO_NUL
 Item = Annotated[str, Field(min_length=1, examples=["skill:spacing-calculation"])]
 
 
-def _whole(value: object) -> object:
+def whole_number(value: object) -> object:
     """Convert a float such as 3.0 to an integer, because JSON does not distinguish them."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Seconds = Annotated[int, Field(ge=1, le=LONGEST_TTL), BeforeValidator(_whole)]
-Count = Annotated[int, Field(ge=1, le=MOST_RESULTS), BeforeValidator(_whole)]
+Seconds = Annotated[int, Field(ge=1, le=LONGEST_TTL), BeforeValidator(whole_number)]
+Count = Annotated[int, Field(ge=1, le=MOST_RESULTS), BeforeValidator(whole_number)]
 
 
 class _Body(BaseModel):

@@ -27,6 +27,7 @@ from memsim.errors import BudgetUnsatisfiable, MemsimError
 from memsim.memory.memory import MemoryText
 from memsim.memory.vault import SearchHit
 from memsim.message import Block, Message, Text, ToolResult, ToolUse
+from memsim.service.allowed_methods import allowed_methods
 from memsim.service.body_limit import BodyLimit
 from memsim.service.contract_bodies import (
     NAME_PATTERN,
@@ -268,9 +269,10 @@ def _invalid(_request: Request, error: Exception) -> JSONResponse:
     return error_reply("invalid", f"{'.'.join(map(str, first))}: {said}")
 
 
-def _unrouted(_request: Request, error: Exception) -> JSONResponse:
+def _unrouted(request: Request, error: Exception) -> JSONResponse:
     status = getattr(error, "status_code", 404)
     code: ErrorCode = {405: "method", 400: "invalid"}.get(status, "not_found")  # type: ignore[assignment]
     reply = error_reply(code, str(getattr(error, "detail", error)))
-    reply.headers.update(getattr(error, "headers", None) or {})
+    if status == STATUSES["method"]:
+        reply.headers["Allow"] = allowed_methods(request)
     return reply

@@ -18,6 +18,7 @@ from memsim.adapters.http_contract import (
     Capability,
     ErrorCode,
 )
+from memsim.service.bodies import whole_number
 
 # A name is part of a line in a file and of an address.
 NAME_PATTERN = r"^[^\x00-\x1f\x7f\u2028\u2029]+$"
@@ -38,7 +39,7 @@ Moment = Annotated[
     BeforeValidator(_text),
     Field(description="ISO 8601, with a time zone", examples=["2026-01-05T09:00:00Z"]),
 ]
-Whole = Annotated[int, Field(strict=True)]
+WHOLE = BeforeValidator(whole_number)
 
 
 class Identity(BaseModel):
@@ -72,7 +73,7 @@ class ToolResultBlock(BaseModel):
     type: Literal["tool_result"]
     id: ContractName
     text: LongText
-    is_error: bool = False
+    is_error: Annotated[bool, Field(strict=True)] = False
 
 
 MessageBlock = Annotated[PlainBlock | ToolUseBlock | ToolResultBlock, Field(discriminator="type")]
@@ -107,7 +108,7 @@ class ContextQuestion(BaseModel):
     question: LongText
     principal: ContractName
     session: ContractName
-    budget: Annotated[Whole, Field(ge=0, le=MOST_BUDGET)]
+    budget: Annotated[int, Field(strict=True, ge=0, le=MOST_BUDGET), WHOLE]
     now: Moment | None = None
 
 
@@ -117,7 +118,7 @@ class SearchQuestion(BaseModel):
     question: LongText
     principal: ContractName
     session: ContractName | None = None
-    k: Annotated[Whole, Field(ge=1, le=MOST_RESULTS)] = 10
+    k: Annotated[int, Field(strict=True, ge=1, le=MOST_RESULTS), WHOLE] = 10
     now: Moment | None = None
 
 

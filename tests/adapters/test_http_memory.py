@@ -260,6 +260,12 @@ def test_a_wrong_identity_is_an_error(subtests: pytest.Subtests) -> None:
 
 def test_wrong_parameters_are_refused(subtests: pytest.Subtests) -> None:
     """Before any server is asked."""
-    for given in ("url=ftp://x", "url=localhost", "url=http://x,k=0", "url=http://x,window=-1"):
+    for given in (
+        "url=ftp://x",
+        "url=http://me:secret@x",
+        "url=localhost",
+        "url=http://x,k=0",
+        "url=http://x,window=-1",
+    ):
         with subtests.test(given=given), pytest.raises(Exception, match=r"url|k is|window"):
             strategy(f"http:{given}")
