@@ -8,10 +8,11 @@ flights matter. Such a message answers no question, so its rank says little of w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from memsim.language.text import index_terms, sentences
+from memsim.memory.index import Hit
 
 APPLIES = 0.4
 """Share of the terms of its matter that a question must hold for an instruction to apply."""
@@ -35,6 +36,7 @@ _INSTRUCTS: Final = re.compile(
     r"|\bfrom now on\b",
     re.IGNORECASE,
 )
+_SPEAKER: Final = re.compile(r"^[^:\n]{1,40}:\s")
 _CONDITION: Final = re.compile(
     r"\b(?:when(?:ever)?|if|each time|every time)\s(?:i|we)\s"
     r"(?:ask|mention|talk|write|speak|want to know)\b(?:\s(?:you|for|about|of|on))*",
@@ -46,6 +48,11 @@ _PREFERS: Final = re.compile(
     r"|\bi (?:like|want) (?:my|it|things|to keep)\b",
     re.IGNORECASE,
 )
+
+
+def instructs(text: str) -> bool:
+    """Whether a text, with its speaker or without, instructs for more than once."""
+    return any(_INSTRUCTS.search(s) for s in sentences(_SPEAKER.sub("", text, count=1)))
 
 
 def is_standing(text: str) -> bool:
@@ -92,3 +99,15 @@ def within_room(found: Iterable[str], tokens: Mapping[str, int], room: int) -> l
             chosen.append(source)
             left -= tokens[source]
     return chosen
+
+
+def raised(hits: Sequence[Hit], standing: Sequence[str], *, after: int) -> list[Hit]:
+    """A ranking with standing messages right after the best few, unless they are among these.
+
+    They are no answer, so none stands before the best; and they are quoted whatever their rank.
+    """
+    best = [*hits[:after]]
+    there = {hit.id for hit in best}
+    score = best[-1].score if best else 0.0
+    moved = {source: Hit(source, score) for source in standing if source not in there}
+    return [*best, *moved.values(), *(hit for hit in hits[after:] if hit.id not in moved)]

@@ -237,7 +237,10 @@ def recall(
         raise ValueError("half_life needs to know when it is")
     if places is not None:
         # Neither the length of a message nor what stands around it tells that it opens a matter.
-        policy = replace(policy, depth=WIDER * policy.depth, neighbours=0.0, halving=0)
+        # What was replaced since is a part of the story.
+        policy = replace(
+            policy, depth=WIDER * policy.depth, neighbours=0.0, halving=0, superseded="keep"
+        )
     known: dict[str, MessageFacts] = {}
     raw = (_above(lexical, policy.least_bm25), _above(nearest, policy.least_cosine))
     found = [_permitted(hits, about, known) for hits in raw]

@@ -18,7 +18,7 @@ from memsim.memory.options import MemoryOptions
 from memsim.memory.permissions import Permissions, Where
 from memsim.memory.recall.confidence import LOOKED_AT, FoundMessage, confidence
 from memsim.memory.recall.fact_search import with_facts, with_semantic
-from memsim.memory.recall.instructions import applying, within_room
+from memsim.memory.recall.instructions import applying, instructs, raised, within_room
 from memsim.memory.recall.overview import WIDER, ConversationPlaces, asks_overview, matter
 from memsim.memory.recall.ranking import QuestionCues, fit_to_room, recall
 from memsim.memory.recall.replacement_marks import replaced_marks
@@ -280,13 +280,19 @@ class Recaller:
         """
         hits, distance = self._found(text, where, now)
         sources = {hit.id: self._timeline.source(hit.id) for hit in hits}
-        ranking = tuple(dict.fromkeys(s for s in sources.values() if s is not None))
         sure = self._confidence(text, hits, where, distance)
         standing = self._timeline.standing(asker) if self._policy.standing > 1 else {}
         sources |= {entry: self._timeline.source(entry) for entry in standing}
         shown = self._shown(sources, set(visible), where)
         shown |= self._repeated(sources, shown, beside)
-        chosen = self._standing(text, standing, shown, budget)
+        applied = self._standing(text, standing, shown, where, budget)
+        chosen = [*applied]
+        if not asks_overview(text):
+            # What always holds says nothing of the matter, and so has no rank in it.
+            orders = [entry for entry in chosen if applied[entry] and standing[entry]]
+            hits = raised(hits, orders, after=LOOKED_AT)
+        ranked = (sources[hit.id] for hit in hits)
+        ranking = tuple(dict.fromkeys(source for source in ranked if source is not None))
         if sure >= self._policy.sure:
             room = budget - sum(map(self._tokens, chosen))
             chosen += fit_to_room(
@@ -383,11 +389,19 @@ class Recaller:
         return confidence(question, found, named, distance)
 
     def _standing(
-        self, question: str, told: Mapping[str, frozenset[str]], shown: set[str], room: int
-    ) -> list[str]:
-        """Instructions and preferences that apply to a question, as far as there is room."""
+        self,
+        question: str,
+        told: Mapping[str, frozenset[str]],
+        shown: set[str],
+        where: Where,
+        room: int,
+    ) -> dict[str, bool]:
+        """What applies to a question, as far as there is room, and whether it instructs."""
         found = [entry for entry in applying(question, told) if entry not in shown]
-        return within_room(found, {entry: self._tokens(entry) for entry in found}, room)
+        orders = {entry.id: instructs(entry.text) for entry in self._vault.fetch(found, where)}
+        tokens = {entry: self._tokens(entry) for entry in orders}
+        chosen = within_room((entry for entry in found if entry in orders), tokens, room)
+        return {entry: orders[entry] for entry in chosen}
 
     def _places(self, may_follow: Callable[[str], bool]) -> ConversationPlaces:
         place, reply = self._timeline.place, self._timeline.reply

@@ -6,8 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from memsim.memory.index import Hit
 from memsim.memory.options import MemoryOptions, RecallPolicy
-from memsim.memory.recall.instructions import applying, standing_matter, within_room
+from memsim.memory.recall.instructions import (
+    applying,
+    instructs,
+    raised,
+    standing_matter,
+    within_room,
+)
 from tests.memory.remembering import Remembering
 
 ALWAYS = "From now on, sign with my initials."
@@ -36,6 +43,7 @@ def shown(talk: Remembering, question: str, who: str = "ana") -> str:
 def test_what_an_instruction_is_about(text: str, matter: set[str] | None) -> None:
     """The terms of its condition; none where it always holds."""
     assert matter == standing_matter(text)
+    assert instructs(f"ana: {text}") == (matter is not None and "prefer" not in text)
 
 
 def test_the_most_specific_apply_first_and_of_these_the_latest() -> None:
@@ -58,6 +66,17 @@ def test_standing_messages_take_only_their_part_of_the_room() -> None:
 
     assert ["a", "b", "c", "d"] == within_room(tokens, tokens, 400)
     assert ["a"] == within_room(tokens, tokens, 80)
+
+
+def test_standing_messages_come_after_the_best_few() -> None:
+    """One that is among these stays; the scores still fall."""
+    hits = [Hit("a", 3.0), Hit("b", 2.0), Hit("c", 1.0), Hit("d", 0.5)]
+
+    found = raised(hits, ["d", "a", "new"], after=2)
+
+    assert ["a", "b", "d", "new", "c"] == [hit.id for hit in found]
+    assert [3.0, 2.0, 2.0, 2.0, 1.0] == [hit.score for hit in found]
+    assert [Hit("new", 0.0)] == raised([], ["new"], after=2)
 
 
 def test_an_instruction_stands_where_it_applies() -> None:

@@ -77,6 +77,22 @@ def test_an_overview_is_quoted_from_all_conversations() -> None:
     assert {"a0", "b0", "c0"} == set(order_of(OVERVIEWS[0], scores)[:3])
 
 
+def test_what_was_replaced_since_belongs_to_an_overview() -> None:
+    """Another question gets only what is in force."""
+    known = {
+        "a0": MessageFacts(order=0, tokens=10, successor="a1"),
+        "a1": MessageFacts(order=1, tokens=10),
+    }
+    lexical = [Hit("a0", 2.0), Hit("a1", 1.0)]
+    overview = recall(
+        OVERVIEWS[0], lexical=lexical, about=known.get, places=places(*known), policy=POLICY
+    )
+    other = recall("Which garden?", lexical=lexical, about=known.get, policy=POLICY)
+
+    assert ["a0", "a1"] == [hit.id for hit in overview]
+    assert ["a1"] == [hit.id for hit in other]
+
+
 def test_the_beginning_of_a_conversation_counts_more() -> None:
     """By as much as `opening` says."""
     scores = {"a90": 9.0, "a0": 6.0, "a40": 0.0}
