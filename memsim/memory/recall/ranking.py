@@ -50,14 +50,14 @@ if TYPE_CHECKING:
 
 
 class QuestionCues:
-    """The names and days in a question.
+    """The names and days in a question, and `speaker`, whose words it asks for.
 
     Where nobody knows when it was asked, `now` is None, and `yesterday` means nothing.
     """
 
     def __init__(self, question: str, now: datetime | None = None) -> None:
         self._words = frozenset(_bare(word) for word in plain_terms(question))
-        self._speaker = asked_speaker(question)
+        self.speaker = asked_speaker(question)
         today = now.date() if now else None
         named = mentions(question) if DATE_HINT.search(question) else ()
         found = (resolve(mention, today) for mention in named)
@@ -78,10 +78,10 @@ class QuestionCues:
 
         Whoever asks what somebody said wants none of what that person was answered.
         """
-        if self._speaker in _SPEAKERS:
-            return said.role == self._speaker
+        if self.speaker in _SPEAKERS:
+            return said.role == self.speaker
         named = self.names(said.principal)
-        if named and self._speaker and _bare(self._speaker) in _name(said.principal):
+        if named and self.speaker and _bare(self.speaker) in _name(said.principal):
             return said.role == "user"
         return named
 
@@ -225,6 +225,7 @@ def recall(
     places: ConversationPlaces | None = None,
     policy: RecallPolicy = USUAL,
     now: datetime | None = None,
+    cues: QuestionCues | None = None,
 ) -> list[Hit]:
     """All that was found, the most worth quoting first, ties to the earlier.
 
@@ -259,12 +260,13 @@ def recall(
     pairs = places is not None and asks_summary(question)
     if places is not None and pairs:
         scores = with_replies(scores, places)
-    weigh = _weighing(QuestionCues(question, now), policy, now)
+    cues = cues or QuestionCues(question, now)
+    weigh = _weighing(cues, policy, now)
     weighed = {source: score * weigh(known[source]) for source, score in scores.items()}
     if policy.superseded != "keep" and any(_has_changed(known[i]) for i in weighed):
         weighed = _in_force(weighed, about, known, drop=policy.superseded == "drop")
     if places is not None:
-        replied = 1.0 if asked_speaker(question) == "assistant" else REPLIED
+        replied = 1.0 if cues.speaker == "assistant" else REPLIED
         opening = policy.opening
         return spread(weighed, known, places, opening=opening, replied=replied, pairs=pairs)
     ranked = sorted([(-score, known[source].order, source) for source, score in weighed.items()])

@@ -22,7 +22,6 @@ from memsim.memory.recall.instructions import applying, instructs, raised, withi
 from memsim.memory.recall.overview import WIDER, ConversationPlaces, asks_overview, matter
 from memsim.memory.recall.ranking import QuestionCues, fit_to_room, recall
 from memsim.memory.recall.replacement_marks import replaced_marks
-from memsim.memory.recall.speakers import asked_speaker
 from memsim.memory.recall.timeline import MessageFacts, Timeline, repeat_digest
 from memsim.memory.vault import SearchHit, Vault
 from memsim.message import MESSAGE_OVERHEAD, Message, Text, TokenCounter, composed
@@ -240,6 +239,15 @@ class RecallResult:
     confidence: float
 
 
+class _QuestionHits(NamedTuple):
+    """What was found for a question, best first."""
+
+    hits: list[Hit]
+    distance: float
+    """How far the nearest meaning stands out from the others."""
+    cues: QuestionCues
+
+
 class Recaller:
     """Finds entries for questions."""
 
@@ -278,9 +286,10 @@ class Recaller:
         up before, as `Section.items` names it. What messages in `beside` say is not quoted again.
         What `asker` said that stands in every context it applies to is quoted in any case.
         """
-        hits, distance = self._found(text, where, now)
+        search = self._found(text, where, now)
+        hits = search.hits
         sources = {hit.id: self._timeline.source(hit.id) for hit in hits}
-        sure = self._confidence(text, hits, where, distance)
+        sure = self._confidence(text, search, where)
         standing = self._timeline.standing(asker) if self._policy.standing > 1 else {}
         sources |= {entry: self._timeline.source(entry) for entry in standing}
         shown = self._shown(sources, set(visible), where)
@@ -326,10 +335,11 @@ class Recaller:
 
     def search(self, text: str, where: Where, now: datetime) -> list[Hit]:
         """Rank the entries for a text, best first."""
-        return self._found(text, where, now)[0]
+        return self._found(text, where, now).hits
 
-    def _found(self, text: str, where: Where, now: datetime) -> tuple[list[Hit], float]:
-        """The ranking, and how far the nearest meaning stands out from the others."""
+    def _found(self, text: str, where: Where, now: datetime) -> _QuestionHits:
+        """The ranking, with what the question names."""
+        cues = QuestionCues(text, now)
         may_follow = self._followed(where)
         overview = self._policy.opening > 0 and asks_overview(text)
         depth = self._policy.depth * (WIDER if overview else 1)
@@ -351,8 +361,10 @@ class Recaller:
             places=self._places(may_follow) if overview else None,
             policy=self._policy,
             now=now,
+            cues=cues,
         )
-        return [*ranked, *(Hit(entry, 0.0) for entry in last)], _distance(nearest)
+        hits = [*ranked, *(Hit(entry, 0.0) for entry in last)]
+        return _QuestionHits(hits, _distance(nearest), cues)
 
     def _summed_up(self, *rankings: Iterable[Hit]) -> dict[str, None]:
         """Summaries of conversations that a message was found of, best first.
@@ -364,11 +376,9 @@ class Recaller:
         spoken = {session(entry) for entry in found} - {None}
         return {entry: None for entry in found if summed_up(entry) in spoken}
 
-    def _confidence(
-        self, question: str, hits: Sequence[Hit], where: Where, distance: float
-    ) -> float:
+    def _confidence(self, question: str, search: _QuestionHits, where: Where) -> float:
         """How sure it is that the best hits answer a question."""
-        cues = QuestionCues(question)
+        hits, distance, cues = search
         known = (self._timeline.about(hit.id) for hit in hits[:ASKED_OF])
         people = dict.fromkeys(about.principal for about in known if about is not None)
         best = {hit.id: hit.score for hit in hits[:LOOKED_AT]}
@@ -384,7 +394,7 @@ class Recaller:
         ]
         found.sort(key=lambda message: -message.relevance)
         # Whoever is asked for their words may speak of anybody, and an overview is of many people.
-        anyone = asked_speaker(question) or asks_overview(question)
+        anyone = cues.speaker or asks_overview(question)
         named = [] if anyone else [*filter(cues.names, people)]
         return confidence(question, found, named, distance)
 
