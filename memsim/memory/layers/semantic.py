@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from memsim.errors import ModelError, StoreError
 from memsim.memory.entry import Entry
-from memsim.memory.layers.fact_links import AMENDED, AMENDS, REVALUES, FactLinks, linked
+from memsim.memory.layers.fact_links import AMENDED, AMENDS, NUMBERED, REVALUES, FactLinks, linked
 from memsim.memory.layers.fact_matcher import GIVEN_SUBJECT, FactMatcher
 from memsim.memory.layers.fact_subject import subject_of
 from memsim.memory.layers.fact_versions import (
@@ -50,6 +50,10 @@ what took its place."""
 
 REWORDED: Final = ("words", "new")
 """The attribute of a fact whose words are in no message: it is quoted itself."""
+
+
+VALUED: Final = ("replaces", "value")
+"""The attribute of a fact that gives another exact value than the one that it replaces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +160,7 @@ class Semantic:
                 side = REVALUES if match.value else AMENDS
                 entries[place] = draft.amended(match.old, entries[place], side)
             else:
-                entries[place] = draft.followed(match.old, entries[place])
+                entries[place] = draft.followed(match.old, entries[place], value=match.value)
         for entry in entries:
             draft.state(entry)
         for entry in draft.written.values():
@@ -239,7 +243,7 @@ class Semantic:
         for source in entry.sources:
             self._live.get((entry.owner, source), set()).discard(entry.id)
             ended = None
-            if heir is not None and heir.sources and source not in heir.sources:
+            if heir is not None and _is_sure(heir) and source not in heir.sources:
                 after = heir.sources[-1]
                 ended = (entry.superseded, entry.updated, entry.created, entry.id, after)
             self._say(entry, source, ended)
@@ -260,12 +264,22 @@ class Semantic:
 
     def _tell(self, owner: str, source: str) -> None:
         """Say which messages changed a part of what a message states."""
-        changes = dict.fromkeys(self._links.changes(owner, source))
-        stale = dict.fromkeys(self._links.changes(owner, source, (REVALUES,)))
+        # What is only near in meaning may be wrong: it neither brings anything up, nor marks it.
+        changes = dict.fromkeys(self._links.changes(owner, source, (REVALUES,)))
+        stale = dict(changes)
         if self._live.get((owner, source)):
             ended = self._ended.get((owner, source), {})
             stale |= dict.fromkeys(after for *_, after in sorted(ended.values()))
         self._listener.amend(owner, source, tuple(changes), tuple(stale))
+
+
+def _is_sure(heir: Entry) -> bool:
+    """Whether a fact took the place of another by its subject or an exact value, and of a message.
+
+    What was matched by meaning alone may be wrong. Its message then does not give way.
+    """
+    numbered = heir.subject.startswith(NUMBERED)
+    return bool(heir.sources) and (not numbered or VALUED in heir.attributes)
 
 
 def _by_message(stated: Iterable[FactStatement]) -> Iterator[list[FactStatement]]:
@@ -304,7 +318,7 @@ class _Draft:
         [found] = self._get(fact)
         return found.subject if found else ""
 
-    def followed(self, old: str, new: Entry) -> Entry:
+    def followed(self, old: str, new: Entry, *, value: bool) -> Entry:
         """A statement that replaces a fact, as another version of it."""
         [before] = self._get(old)
         if before is None or before.superseded is not None:
@@ -317,7 +331,9 @@ class _Draft:
         ended = replace(before, subject=subject, superseded=new.created)
         self._versions((new.owner, subject)).put(ended)
         self.written[ended.id] = ended
-        return replace(new, key=version_key(new.text, new.created), subject=subject)
+        marks = {*new.attributes, VALUED} if value else new.attributes
+        key = version_key(new.text, new.created)
+        return replace(new, key=key, subject=subject, attributes=tuple(marks))
 
     def amended(self, old: str, new: Entry, side: str) -> Entry:
         """A statement that changes a part of a fact, with a link between the two."""
