@@ -138,7 +138,7 @@ INSTALL = $(@D)/bin/python -m pip -qq --disable-pip-version-check install --no-c
 install_lock = @requirements/install $< $(@D)
 # On all cores, where pip would compile on one. Some packages hold files of other Pythons. More than
 # half of it all is never imported: tests of packages, servers, what is compiled to machine code.
-UNUSED := tests|kubernetes|litellm/proxy|mypyc?|lexers|onnxruntime|setuptools|botocore|graphql
+UNUSED := tests|kubernetes|litellm/proxy|mypyc?|lexers|onnxruntime|setuptools|botocore|graphql|pip|fontTools|huggingface_hub|boto3|s3transfer|fsspec|websockets|werkzeug|oauthlib
 COMPILE = @$(@D)/bin/python -m compileall -q -j 0 -x '/($(UNUSED))/' $(@D)/lib \
 	>/dev/null 2>&1 || true
 
