@@ -44,6 +44,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
     ),
     "checks": (
         "canary/test_canary_match.py::test_the_fast_matcher_agrees_with_the_slow_one",
+        "models/test_embedding.py::test_any_texts_can_be_embedded",
         "memory/layers/test_fact_scores.py::test_what_replaces_what_in_the_scripts",
         "memory/layers/test_fact_scores.py::test_what_replaces_what_in_a_long_script",
         "scenario/test_script_filler.py::test_generated_talk_never_says_a_planted_value",
@@ -56,6 +57,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
     ),
     "fuzz": (
         "hostile/test_hostile_artefacts.py::test_a_plot_holds_texts_as_texts",
+        "hostile/test_hostile_artefacts.py::test_nothing_that_is_read_becomes_a_pattern_or_a_sheet",
         "hostile/test_hostile_files.py::test_links_in_a_run_are_not_written_through",
         "hostile/test_hostile_input.py::test_nothing_that_is_read_is_run",
         "scenario/test_script_fuzz.py",
@@ -137,6 +139,9 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "language/test_many_languages.py::test_a_long_talk_hides_no_language",
         "models/test_live_weather.py",
         "models/test_reader_on_locomo.py::test_the_reader_reads",
+        "report/test_plots.py::test_every_caption_says_something_of_this_run",
+        "report/test_plots.py::test_every_plot_that_has_numbers_is_drawn",
+        "report/test_plots.py::test_pictures_are_files_that_a_browser_opens",
         "report/test_plots.py::test_the_command_draws_the_same_bytes_into_the_runs_folder",
         "models/test_reader_invariance.py::test_more_context_costs_few_answers",
         "models/test_reader_invariance.py::test_real_questions_may_be_asked_otherwise",
