@@ -126,9 +126,7 @@ def test_ci_runs_both_tiers() -> None:
     assert f'$(PYTEST) -m "{FAST}" $(PYTEST_FLAGS)' in makefile
     assert "$(PYTEST) -m slow $(PYTEST_FLAGS)" in makefile
     assert ["make test", "make test-slow"] == [
-        " ".join(line.split()[:2])
-        for line in ci.splitlines()
-        if line.startswith("make test")
+        " ".join(line.split()[:2]) for line in ci.splitlines() if line.startswith("make test")
     ]
 
 
