@@ -20,6 +20,7 @@ from memsim.language.change_cues import (
 )
 from memsim.language.exact_values import EXACT, Value, comparable, exact_values
 from memsim.language.text import content, fold, split_head
+from memsim.memory.layers.fact_subject import subject_of, told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -289,6 +290,8 @@ def _match(
         )
         for place, (sentence, cosine) in enumerate(zip(update.sentences, cosines, strict=True))
     )
+    if told_apart(subject_of(new.text), subject_of(fact.text)):
+        return FactMatch(name, new.id, part=False, value=False, score=0.0)
     score = WORDS * reach + related + (ALIKE if update.given_up else 0.0)
     score += 0.0 if owned(new.text).isdisjoint(owned(fact.text)) else OWNED
     had = any(value.kind in EXACT for value in fact.values)

@@ -10,7 +10,7 @@ MOST_WORDS = 6
 """Words of a subject at most; longer ones are told apart by chance."""
 
 _IS = re.compile(
-    r"^(?:(?:actually|now|by the way|update|correction|so|and|also|from now on)[,:]?\s+)*"
+    r"^(?:(?:actually|now|by the way|update|correction|so|and|also|from (?:now|today) on)[,:]?\s+)*"
     r"(?P<about>(?:my|our|the|his|her|their|[a-z][\w-]*['\u2019]s)\s[^.,;:!?]{2,60}?)"
     r"\s(?:is|are|was|were|will be|has been|ends in|costs|starts|begins)\b",
     re.IGNORECASE,
@@ -45,3 +45,10 @@ def subject_of(line: str) -> str:
     if len(kept) < (3 if kept[:1] == ["the"] else 2) or len(kept) > MOST_WORDS:
         return ""
     return " ".join((fold(who), *kept)).strip()
+
+
+def told_apart(one: str, other: str) -> bool:
+    """Whether two plain subjects are two things of one kind: `my desk lamp` and `my hall lamp`."""
+    left, right = one.split(), other.split()
+    alike = bool(left and right) and left[-1] == right[-1]
+    return alike and not ({*left} <= {*right} or {*right} <= {*left})

@@ -332,6 +332,16 @@ def test_one_lives_and_works_in_one_place_at_a_time(earlier: str, later: str, sa
     assert same == (subject_of(earlier) == subject_of(later))
 
 
+def test_two_things_of_one_kind_do_not_replace_each_other() -> None:
+    """However alike they are called, and whatever announces the change."""
+    first = ("My locker 7 animal is donkey.", "My workshop 15 animal is lizard.")
+    later = ("My workshop 15 animal is iguana now.", "From today on my locker 7 animal is gibbon.")
+    facts = Facts()
+
+    assert [*reversed(first)] == [e.text for e in facts.state(*first, *later)]
+    assert [*later] == facts.hold()
+
+
 # Replaced by meaning: no subject is plain, and the words differ.
 
 
