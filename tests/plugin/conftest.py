@@ -19,7 +19,15 @@ baseline = "main"
 """
 
 # A pytest inside of pytest forgets what it imported: these cannot be imported twice, ...
-ONCE = ("numpy", "numpy.random", "tiktoken", "yaml", "memsim.scenario", "memsim.suite.single")
+ONCE = (
+    "numpy",
+    "numpy.random",
+    "tiktoken",
+    "yaml",
+    "memsim.notebook.runner",
+    "memsim.scenario",
+    "memsim.suite.single",
+)
 # ... and these need not be, once for each session that is played. The plugin itself is not among
 # them: pytest says so when it finds a plugin imported that it wanted to rewrite.
 SLOW = (
