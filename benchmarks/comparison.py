@@ -182,6 +182,7 @@ def write(folder: Path, runs: Path) -> None:
     Raises:
         MemsimError: a run's records are damaged.
     """
+    from memsim.report.frames import Frames
     from memsim.report.html.page import page
     from memsim.report.plots import save_pictures
     from memsim.report.viewer import fragment
@@ -192,13 +193,18 @@ def write(folder: Path, runs: Path) -> None:
     summary = compared(published)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    drawn = [p for p, _ in save_pictures(published, summary, folder, formats=("svg",))]
+    frames = Frames(published)
+    saved = save_pictures(published, summary, folder, formats=("svg",), frames=frames)
+    drawn = [picture for picture, _ in saved]
     for name in PAGE_ALONE:
         (folder / f"{name}.svg").unlink(missing_ok=True)
     drawn = [picture for picture in drawn if picture.name not in PAGE_ALONE]
     files = {
         "index.html": page(
-            published, compared(published, examples=None), fragment(published, room=ROOM)
+            published,
+            compared(published, examples=None),
+            fragment(published, room=ROOM),
+            frames=frames,
         ),
         "comparison.md": "\n".join(_story(published, summary, production, repaired, drawn)) + "\n",
         "cells.jsonl": "".join(_cells([*published.cases, *configured.cases])),

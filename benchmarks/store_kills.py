@@ -43,7 +43,7 @@ from memsim.memory.stores.sqlite.store import SQLite
 from memsim.message import EPOCH, said
 
 KILLS = 1000
-QUICK = 25
+QUICK = 12
 LONGEST = 0.06
 """Seconds for which a child lives at most."""
 

@@ -125,12 +125,18 @@ class Message:
     @property
     def calls(self) -> tuple[str, ...]:
         """Ids of the tool calls that this message makes."""
-        return tuple(b.id for b in self.blocks if isinstance(b, ToolUse))
+        blocks = self.blocks
+        if len(blocks) == 1 and type(blocks[0]) is Text:  # as of most messages
+            return ()
+        return tuple([b.id for b in blocks if isinstance(b, ToolUse)])
 
     @property
     def results(self) -> tuple[str, ...]:
         """Ids of the tool calls that this message answers."""
-        return tuple(b.id for b in self.blocks if isinstance(b, ToolResult))
+        blocks = self.blocks
+        if len(blocks) == 1 and type(blocks[0]) is Text:  # as of most messages
+            return ()
+        return tuple([b.id for b in blocks if isinstance(b, ToolResult)])
 
 
 def block_text(block: Block) -> str:
@@ -218,13 +224,16 @@ def _unpaired(messages: tuple[Message, ...]) -> set[int]:
     waiting: dict[str, int] = {}
     found: set[int] = set()
     for place, message in enumerate(messages):
-        if not waiting.keys() >= set(message.results):
+        results, calls = message.results, message.calls
+        if not (results or calls):
+            continue
+        if not waiting.keys() >= set(results):
             found.add(place)
             continue
-        for result in message.results:
+        for result in results:
             waiting.pop(result, None)
-        found.update(waiting[call] for call in message.calls if call in waiting)
-        waiting.update(dict.fromkeys(message.calls, place))
+        found.update(waiting[call] for call in calls if call in waiting)
+        waiting.update(dict.fromkeys(calls, place))
     return found | (set(waiting.values()) - {len(messages) - 1})
 
 

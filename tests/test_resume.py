@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from memsim.discovery.loader import load_file
 from memsim.runs import load_run, open_run
+from tests.forks import Forks
 
 DRIVER = '''
 """Plays forty cases into one folder; told to, it dies half-way through a write."""
@@ -105,6 +107,19 @@ def driver(driver_path: Path) -> ModuleType:
 
 
 @pytest.fixture(scope="module")
+def forks(driver_path: Path) -> Iterator[Forks]:
+    """What forks processes that have imported the driver."""
+    with Forks("import driver", driver_path.parent) as started:
+        yield started
+
+
+def killed(forks: Forks, reports: Path, die_at: int) -> bool:
+    """Play in a process of its own up to a write, of which it writes a half and is killed."""
+    code = "import driver, pathlib, sys; driver.run(pathlib.Path(sys.argv[1]), 1, int(sys.argv[2]))"
+    return forks.run(code, str(reports), str(die_at)).returncode == -signal.SIGKILL
+
+
+@pytest.fixture(scope="module")
 def undisturbed(driver: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run that nothing happened to."""
     folder: Path = driver.run(tmp_path_factory.mktemp("undisturbed"))
@@ -116,11 +131,9 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in RECORDS}
 
 
-def start(
-    driver_path: Path, reports: Path, *, jobs: int = 1, die_at: int = 0
-) -> subprocess.Popen[bytes]:
-    """The driver in a process of its own."""
-    command = [sys.executable, str(driver_path), str(reports), str(jobs), str(die_at)]
+def start(driver_path: Path, reports: Path) -> subprocess.Popen[bytes]:
+    """The driver, which has two processes play."""
+    command = [sys.executable, str(driver_path), str(reports), "2", "0"]
     return subprocess.Popen(command, stdout=subprocess.PIPE)
 
 
@@ -129,12 +142,10 @@ def start(
     "die_at", [1, 2, 3, *range(9, WRITES - 2, 9), *range(WRITES - 2, WRITES + 1)]
 )
 def test_killed_in_the_middle_of_a_write_it_ends_with_the_same_bytes(
-    driver: ModuleType, driver_path: Path, undisturbed: Path, tmp_path: Path, die_at: int
+    driver: ModuleType, forks: Forks, undisturbed: Path, tmp_path: Path, die_at: int
 ) -> None:
     """SIGKILL leaves half a write in one of the files; the same command goes on."""
-    with start(driver_path, tmp_path, die_at=die_at) as process:
-        process.communicate()
-    assert process.returncode == -signal.SIGKILL
+    assert killed(forks, tmp_path, die_at)
     before = load_run("latest", tmp_path)
 
     folder = driver.run(tmp_path)
@@ -150,7 +161,7 @@ def test_killed_with_its_workers_it_ends_with_the_same_bytes(
     driver: ModuleType, driver_path: Path, undisturbed: Path, tmp_path: Path, cases: int
 ) -> None:
     """From outside, at any moment, while two processes play; neither of them outlives it."""
-    with start(driver_path, tmp_path, jobs=2) as process:
+    with start(driver_path, tmp_path) as process:
         assert process.stdout is not None
         process.stdout.read(cases)
         process.kill()
@@ -161,15 +172,13 @@ def test_killed_with_its_workers_it_ends_with_the_same_bytes(
 
 
 def test_killed_again_and_again_it_ends_with_the_same_bytes(
-    driver_path: Path, undisturbed: Path, tmp_path: Path
+    driver_path: Path, forks: Forks, undisturbed: Path, tmp_path: Path
 ) -> None:
     """Each try gets a little further, also with another number of processes."""
-    for die_at in (20, 1, 2, 3, 30):
-        with start(driver_path, tmp_path, die_at=die_at) as process:
-            process.communicate()
+    assert all(killed(forks, tmp_path, die_at) for die_at in (20, 1, 2, 3, 30))
     assert len(list((tmp_path / "runs").iterdir())) == 1
 
-    with start(driver_path, tmp_path, jobs=2) as process:
+    with start(driver_path, tmp_path) as process:
         process.communicate()
 
     assert contents(undisturbed) == contents(load_run("latest", tmp_path).folder)

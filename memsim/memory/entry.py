@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from operator import attrgetter
 from typing import Literal, cast
 
@@ -156,6 +157,28 @@ class Shelf:
     superseded: bool = False
 
 
+@lru_cache(maxsize=1 << 10)
+def _shelf(  # noqa: PLR0917 - `lru_cache` is slower by name
+    owner: str,
+    visibility: Visibility,
+    readers: tuple[str, ...],
+    layer: Layer,
+    category: str,
+    archived: bool,  # noqa: FBT001
+    superseded: bool,  # noqa: FBT001
+) -> Shelf:
+    # A search asks for the shelf of each entry that it found, and there are few shelves.
+    return Shelf(
+        owner=owner,
+        visibility=visibility,
+        readers=readers,
+        layer=layer,
+        category=category,
+        archived=archived,
+        superseded=superseded,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One thing that is remembered.
@@ -228,14 +251,14 @@ class Entry:
     @property
     def shelf(self) -> Shelf:
         """Where it stands for permission and search."""
-        return Shelf(
-            owner=self.owner,
-            visibility=self.visibility,
-            readers=self.readers,
-            layer=self.layer,
-            category=self.category,
-            archived=self.archived,
-            superseded=self.superseded is not None,
+        return _shelf(
+            self.owner,
+            self.visibility,
+            self.readers,
+            self.layer,
+            self.category,
+            self.archived,
+            self.superseded is not None,
         )
 
     def shared_with(self, *principals: str) -> Entry:

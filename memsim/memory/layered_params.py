@@ -43,7 +43,7 @@ class LayeredParams:
         opening: how much more the beginning of a conversation counts where the question asks for an
             overview; 0 ranks such a question as any other.
         half_life: days after which relevance is halved; none when age does not matter.
-        superseded: whether what was superseded is dropped, ranks below its successor, or is kept.
+        superseded: whether what was superseded is dropped for its successor, or is kept.
         share: share of the room for what is recalled that is used at most.
         summary: whether what leaves the window is summarised.
         offload: whether large content of the latest messages goes elsewhere once it was answered,
@@ -93,7 +93,7 @@ class LayeredParams:
     standing: float = 1.3
     opening: float = 2.0
     half_life: float | None = None
-    superseded: Literal["drop", "below", "keep"] = "drop"
+    superseded: Literal["drop", "keep"] = "drop"
     share: float = 1.0
     summary: Switch = "off"
     offload: Switch = "on"

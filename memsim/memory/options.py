@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 Fusion = Literal["soft", "zscore", "weights", "rrf"]
-Superseded = Literal["drop", "below", "keep"]
+Superseded = Literal["drop", "keep"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class RecallPolicy:
 
     The defaults were chosen on recorded conversations of two kinds: short messages between two
     people, and long ones between a user and an assistant. Each was chosen where a change by a third
-    hardly matters. docs/strategies.md says on which data.
+    hardly matters. docs/recall.md says on which data.
 
     Attributes:
         fusion: how a ranking by words and one by meaning become one. `soft` adds standard scores
@@ -51,8 +51,8 @@ class RecallPolicy:
         opening: how much more the first message of a conversation counts where the question asks
             for an overview; 0 ranks such a question as any other.
         half_life: age at which relevance is halved; None when age does not matter.
-        superseded: whether what was superseded is dropped, ranks right below what took its place,
-            or keeps its own rank. Either way the successor inherits its relevance, but for `keep`.
+        superseded: whether what was superseded is dropped, and its successor inherits its
+            relevance, or keeps its own rank.
         floor: how much is spent: share of the best relevance below which a message is not quoted,
             0 to 1. With 0 all of the room is filled.
         sure: confidence below which nothing is quoted, 0 to 1: an agent that is shown nothing

@@ -106,13 +106,14 @@ class Run:
         return tuple(found)
 
     def _records(self, name: str, span: RecordSpan) -> Iterator[dict[str, object]]:
-        data = read_span(self.folder / name, span)
+        path = self.folder / name
+        data = read_span(path, span)
         if data is None:
-            raise RunFolderError("does not hold what cases.jsonl says", path=self.folder / name)
+            raise RunFolderError("does not hold what cases.jsonl says", path=path)
         # The checksum says that these are the bytes that were checked.
         checked = (name, span) in self._checked
         for line in data.splitlines():
-            yield _record(line, None if checked else _KINDS[name], self.folder / name)
+            yield _record(line, None if checked else _KINDS[name], path)
         self._checked.add((name, span))
 
 

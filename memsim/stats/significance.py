@@ -10,6 +10,9 @@ from memsim.stats.bootstrap import DRAWS
 _BLOCK = 1 << 21
 """Most signs held in memory at once."""
 
+_SIGN, _ONE = 1 << 63, 0x3FF0_0000_0000_0000
+"""The sign bit of a float, and the bits of 1.0."""
+
 _EXACT = 13
 """Most differences for which every permutation is tried."""
 
@@ -49,7 +52,9 @@ def _drawn_p(moved: Sequence[float], draws: int, seed: int) -> float:
     for start in range(0, draws, rows):
         count = min(rows, draws - start)
         raw = bits.random_raw(count * len(values)).reshape(count, -1)
-        signs = 1.0 - 2.0 * (raw >> np.uint64(63)).astype(float)
+        raw &= np.uint64(_SIGN)
+        raw |= np.uint64(_ONE)
+        signs = raw.view(np.float64)
         extreme += int((np.abs(signs @ values) >= reached).sum())
     # The observed order is one of the permutations.
     return (extreme + 1) / (draws + 1)

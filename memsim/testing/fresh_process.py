@@ -132,14 +132,14 @@ class FreshProcess:
         self._process.wait()
 
 
-@lru_cache(maxsize=16)
-def _process(ref: str, surroundings: ProcessSetting, _path: tuple[str, ...]) -> FreshProcess:
-    made = FreshProcess(ref, surroundings)
-    _OPEN.append(made)
-    return made
+_OPEN: dict[tuple[str, ProcessSetting, tuple[str, ...]], FreshProcess] = {}
 
 
-_OPEN: list[FreshProcess] = []
+def _process(ref: str, surroundings: ProcessSetting) -> FreshProcess:
+    key = ref, surroundings, tuple(sys.path)
+    if key not in _OPEN:
+        _OPEN[key] = FreshProcess(ref, surroundings)
+    return _OPEN[key]
 
 
 def play_in(
@@ -170,7 +170,7 @@ def _played(
     guarded = guarded_of(ref)
     if guarded is not None:
         return tuple([_played_apart(ref, guarded, one, cases, disk) for one in surroundings])
-    processes = [_process(ref, one, tuple(sys.path)) for one in surroundings]
+    processes = [_process(ref, one) for one in surroundings]
     try:
         for process in processes:
             process.ask(cases, disk)
@@ -221,11 +221,10 @@ def _no_limit(_full: bool) -> None:  # noqa: FBT001 - as it is called
     """Let every write work."""
 
 
-def close_processes() -> None:
-    """End every process that was started."""
-    while _OPEN:
-        _OPEN.pop().close()
-    _process.cache_clear()
+def close_processes(besides: str = "") -> None:
+    """End every process that was started, but for those of one strategy."""
+    for key in [key for key in _OPEN if key[0] != besides]:
+        _OPEN.pop(key).close()
     _played.cache_clear()
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import httpx
-import uvicorn
 
-from memsim.cli.serve import listening, present_time
+from memsim.cli.serve import present_time
 from memsim.models.embedders import HashEmbedder
 from memsim.service.app import Layers, create_app
 from memsim.systems.aegis.episodes import Episodes, InProcessEpisodes
 from memsim.systems.aegis.hashes import Hashes, InProcessHashes
 from memsim.systems.aegis.working_memory import AegisLedger, AegisWorkingMemory
+from tests.service.app_thread import serving_app
 
 DIMENSION = 64
 
@@ -30,17 +29,8 @@ def serving(hashes: Hashes | None = None, episodes: Episodes | None = None) -> I
         embedder=HashEmbedder(DIMENSION),
         now=present_time,
     )
-    bound = listening("127.0.0.1", 0)
-    config = uvicorn.Config(create_app(layers), log_level="critical", lifespan="off")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{bound.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join()
-        bound.close()
+    with serving_app(create_app(layers), lifespan="off") as address:
+        yield address
 
 
 @contextmanager

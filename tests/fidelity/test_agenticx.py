@@ -35,6 +35,7 @@ from memsim.systems.agenticx.workspace_files import (
     memory_settings,
     workspace_dir,
 )
+from memsim.systems.agenticx.workspace_index import WorkspaceIndex
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
 from tests.models.asking import REF, provider_chat
 from tests.strategies.conversations import conversations, play, saved, strategy
@@ -1028,6 +1029,27 @@ def test_a_path_of_any_kind_is_a_file_in_06() -> None:
     writing = Message(id="m1", role="assistant", blocks=tuple(calls))
     found = session_memory([writing], lambda _: "file_write")["files_modified"]
     assert ["7", "['b']", "a.py"] == found
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_a_section_that_stays_is_posted_once(*, fixed: bool) -> None:
+    """A file that grows finds what it would find if all of it were posted with each line."""
+    index, other = WorkspaceIndex(fixed=fixed), WorkspaceIndex(fixed=fixed)
+    text = ""
+    for n in range(6):
+        text += f"## Part {n}\nThe shelf {n % 2} holds a well-worn box.\n\n"
+        ran: list[str] = []
+        index._database.set_trace_callback(ran.append)
+        index.index([("notes.md", text)], EPOCH)
+        index._database.set_trace_callback(None)
+        other._searched.clear()
+        other.index([("notes.md", text)], EPOCH)
+
+        posted = sum(statement.startswith("INSERT INTO chunks_fts ") for statement in ran)
+        assert posted == (n + 1 if fixed else 1)
+        for query in ("shelf box", "Part 3", '"well-worn"', '"1 holds"', "nothing"):
+            assert index.search(query, 9, "fts") == other.search(query, 9, "fts")
+    assert index.save() == other.save()
 
 
 @pytest.mark.parametrize("name", SHOWN["agenticx"])

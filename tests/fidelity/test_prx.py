@@ -1371,6 +1371,40 @@ def test_an_index_of_words_is_made_once_for_each_condition(
     assert len(made) == 1
 
 
+def test_an_index_of_words_reads_only_what_was_written_since(tmp_path: Path) -> None:
+    """It finds what an index made anew finds, also where another connection has written."""
+    file, meant = tmp_path / "rows.db", Clause("m.key <> ?", ("hidden",))
+    rows, other = (sqlite3.connect(file, isolation_level=None) for _ in range(2))
+    rows.execute("CREATE TABLE memories (key TEXT UNIQUE, content TEXT, archived INT)")
+    put = "INSERT INTO memories (rowid, key, content, archived) VALUES (?, ?, ?, 0)"
+    again = " ON CONFLICT (key) DO UPDATE SET content = 'attic row8'"
+    rows.executemany(put, [(n, f"key{n}", f"shelf row{n}") for n in range(1, 40)])
+    indexes = row_index.WordIndexes(rows)
+    indexes.keyword("shelf", 50, meant)
+    steps: list[tuple[sqlite3.Connection, str, int]] = [
+        (rows, "SELECT 1", 0),
+        (rows, "UPDATE memories SET content = 'attic shelf' WHERE rowid = 3", 1),
+        (rows, "UPDATE memories SET key = 'hidden' WHERE rowid = 4", 0),
+        (rows, "UPDATE memories SET archived = 1 WHERE rowid = 5", 0),
+        (rows, "UPDATE memories SET archived = 0, key = 'back' || rowid WHERE rowid IN (4, 5)", 2),
+        (rows, "DELETE FROM memories WHERE rowid = 39", 0),
+        (rows, put.replace("?, ?, ?", "39, 'key39', 'attic'"), 1),
+        (rows, put.replace("?, ?, ?", "NULL, 'key39', ''") + again, 1),
+        (other, "UPDATE memories SET content = 'attic' WHERE rowid = 7", 39),
+    ]
+    for connection, change, read in steps:
+        connection.execute(change)
+        fresh = row_index.WordIndexes(sqlite3.connect(file, isolation_level=None))
+        ran: list[str] = []
+        rows.set_trace_callback(ran.append)
+        found = [indexes.keyword(words, 50, meant) for words in ("shelf", "attic row8")]
+        rows.set_trace_callback(None)
+
+        assert found == [fresh.keyword(words, 50, meant) for words in ("shelf", "attic row8")]
+        assert read == sum("content" in statement for statement in ran), change
+        fresh.close()
+
+
 @pytest.mark.parametrize("embedder", [None, 7, "absent"])
 def test_a_state_that_names_no_embedder_is_refused(embedder: object) -> None:
     """Repaired, PRX saves the name, so that a state without one is damaged."""

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from memsim.canary import match
+from memsim.canary.decode import DecodedText, views
 from memsim.discovery.loader import prepare, resolve
 from memsim.discovery.project import find_project
 from memsim.leakage.attack_files import load_families
@@ -48,6 +50,17 @@ class _Remembering:
         if request not in _REPLIES:
             _REPLIES[request] = self._model.complete(request)
         return _REPLIES[request]
+
+
+@pytest.fixture(autouse=True)
+def _decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memories show mostly the same texts: each is decoded once in all tests."""
+    monkeypatch.setattr(match, "views", _views)
+
+
+@lru_cache(maxsize=20_000)
+def _views(text: str) -> tuple[DecodedText, ...]:
+    return tuple(views(text))
 
 
 @lru_cache(maxsize=1)
@@ -102,6 +115,22 @@ def play(setting: Callable[[str | Make], Setting]) -> Callable[..., ChannelRun]:
             seed=seed,
             families=families or load_families(),
         )
+
+    return played
+
+
+_PLAYED: dict[tuple[str, str | Make, int], ChannelRun] = {}
+
+
+@pytest.fixture
+def shared(play: Callable[..., ChannelRun]) -> Callable[..., ChannelRun]:
+    """Plays a channel as `play` does, but once for all tests that look at the same run."""
+
+    def played(channel: str, strategy: str | Make, count: int) -> ChannelRun:
+        key = channel, strategy, count
+        if key not in _PLAYED:
+            _PLAYED[key] = play(channel, strategy, count)
+        return _PLAYED[key]
 
     return played
 

@@ -55,15 +55,15 @@ def test_who_remembers_nothing_is_not_called_safe(play: Play, scored: Score, cha
     ],
 )
 def test_a_broken_one_is_caught(
-    play: Play, scored: Score, channel: str, double: type[Honest]
+    shared: Play, scored: Score, channel: str, double: type[Honest]
 ) -> None:
     """A tenth of the attempts is enough."""
-    assert "leak" == scored(channel, play(channel, double, 16)).verdict
+    assert "leak" == scored(channel, shared(channel, double, 16)).verdict
 
 
-def test_an_answer_that_was_kept_is_served_by_every_way(play: Play) -> None:
+def test_an_answer_that_was_kept_is_served_by_every_way(shared: Play) -> None:
     """By context and tool, and to somebody whom the owner let see it no longer."""
-    leaks = _leaks(play("L13", read_faults.SharedCache, 16))
+    leaks = _leaks(shared("L13", read_faults.SharedCache, 16))
 
     assert {"context", "taken back", "tool"} == {a.labels["by"] for a in leaks}
     assert {("ana", "ben"), ("ben", "ana")} == {(a.owners[0], a.viewer) for a in leaks}
@@ -139,10 +139,10 @@ def test_no_file_of_a_run_holds_a_secret(
     ],
 )
 def test_a_ledger_is_caught_by_what_it_is_wrong_about(
-    play: Play, double: type[Honest], after: set[str]
+    shared: Play, double: type[Honest], after: set[str]
 ) -> None:
     """Each by the very step that it breaks, among others that follow from it."""
-    assert after <= {a.labels["after"] for a in _leaks(play("L19", double, 12))}
+    assert after <= {a.labels["after"] for a in _leaks(shared("L19", double, 16))}
 
 
 def test_the_gap_of_aegis_shows_and_goes(play: Play) -> None:

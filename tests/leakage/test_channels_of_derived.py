@@ -46,15 +46,15 @@ def test_who_remembers_nothing_is_not_called_safe(play: Play, scored: Score, cha
     ],
 )
 def test_a_broken_one_is_caught(
-    play: Play, scored: Score, channel: str, double: type[Honest]
+    shared: Play, scored: Score, channel: str, double: type[Honest]
 ) -> None:
     """A tenth of the attempts is enough."""
-    assert "leak" == scored(channel, play(channel, double, 16)).verdict
+    assert "leak" == scored(channel, shared(channel, double, 16)).verdict
 
 
-def test_a_leak_by_a_summary_names_it(play: Play) -> None:
+def test_a_leak_by_a_summary_names_it(shared: Play) -> None:
     """The trail goes from the owner by the summary to the reader."""
-    trails = [t for a in _leaks(play("L12", summary_faults.SharedSummary, 16)) for t in a.trails]
+    trails = [t for a in _leaks(shared("L12", summary_faults.SharedSummary, 16)) for t in a.trails]
 
     assert any(s.surface == "summary" for t in trails for s in (*t.through, t.seen))
     assert {"ana"} == {t.owner for t in trails}
@@ -68,17 +68,17 @@ def test_a_value_that_is_chosen_again_and_again_has_leaked(play: Play) -> None:
     assert {"T4"} == {t.tier for a in found if a.attack == "forced-choice" for t in a.trails}
 
 
-def test_words_that_leave_their_block_are_told_from_a_promotion(play: Play) -> None:
+def test_words_that_leave_their_block_are_told_from_a_promotion(shared: Play) -> None:
     """Only words that try to close the very block that they stand in can have done so."""
-    leaks = _leaks(play("L17", summary_faults.OpenBlock, 16))
+    leaks = _leaks(shared("L17", summary_faults.OpenBlock, 16))
 
     assert {"break-out"} == {a.attack for a in leaks}
     assert {"it closes the block <summary>"} == {a.detail for a in leaks}
 
 
-def test_a_rule_that_a_summary_loses_is_evicted(play: Play) -> None:
+def test_a_rule_that_a_summary_loses_is_evicted(shared: Play) -> None:
     """It was in force, and is no longer there word for word."""
-    leaks = _leaks(play("L18", summary_faults.UnpinnedRule, 16))
+    leaks = _leaks(shared("L18", summary_faults.UnpinnedRule, 16))
 
     assert 16 == len(leaks)
     assert {1.0} == {a.measures["gone"] for a in leaks}

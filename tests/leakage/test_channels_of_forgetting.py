@@ -114,12 +114,12 @@ def test_an_amnesiac_has_no_number(play: Play, scored: Score, channel: str) -> N
     ],
 )
 def test_what_is_broken_is_named(
-    play: Play, channel: str, count: int, double: type[Strategy], label: str, values: set[str]
+    shared: Play, channel: str, count: int, double: type[Strategy], label: str, values: set[str]
 ) -> None:
     """The slices of a leak say what brought it about."""
-    usual = {a.id for a in _leaks(play(channel, Honest, count))}
+    usual = {a.id for a in _leaks(shared(channel, Honest, count))}
 
-    leaked = {a.labels[label] for a in _leaks(play(channel, double, count)) if a.id not in usual}
+    leaked = {a.labels[label] for a in _leaks(shared(channel, double, count)) if a.id not in usual}
 
     assert values == leaked
 
@@ -140,9 +140,9 @@ def test_residue_is_told_by_tier(
     assert found.gated.k, "it said that this is gone"
 
 
-def test_what_is_gone_at_once_takes_no_time(play: Play, scored: Score) -> None:
+def test_what_is_gone_at_once_takes_no_time(shared: Play, scored: Score) -> None:
     """Every tier is clean at the first look, so erasure took no turn and no hour."""
-    found = scored("L7", play("L7", "layered:acl=on", 24))
+    found = scored("L7", shared("L7", "layered:acl=on", 24))
 
     assert 0 == found.frs
     assert (0.0, 0.0) == found.erasure.turns == found.erasure.hours
@@ -178,9 +178,9 @@ def test_a_black_box_has_no_residue_and_nothing_gone(play: Play, scored: Score) 
     assert {"not_inspectable"} == {a.state for a in _attempts(played)}
 
 
-def test_every_attempt_that_counts_has_looked_at_something(play: Play) -> None:
+def test_every_attempt_that_counts_has_looked_at_something(shared: Play) -> None:
     """What keeps no files and logs nothing is only looked at where it shows itself."""
-    attempts = _attempts(play("L7", "layered:acl=on", 24))
+    attempts = _attempts(shared("L7", "layered:acl=on", 24))
 
     assert 24 == len({a.targets for a in attempts})
     assert {"shown"} == {a.labels["where"] for a in attempts}

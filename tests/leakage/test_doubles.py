@@ -7,14 +7,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from memsim.canary import match
-from memsim.canary.decode import DecodedText, views
 from memsim.leakage.attempt import Attempt
 from memsim.leakage.channel import LEAST, ChannelRun
 from memsim.leakage.channels import load_channel, modules
@@ -23,17 +20,6 @@ from tests.doubles.catalogue import ALWAYS_RAISES, AMNESIAC, DOUBLES, HONEST, QU
 
 if TYPE_CHECKING:
     from memsim.leakage.attempt import Finding
-
-
-@pytest.fixture(autouse=True)
-def _decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Doubles show mostly the same texts: each is decoded once in all tests."""
-    monkeypatch.setattr(match, "views", _views)
-
-
-@lru_cache(maxsize=20_000)
-def _views(text: str) -> tuple[DecodedText, ...]:
-    return tuple(views(text))
 
 
 Play = Callable[..., ChannelRun]

@@ -93,6 +93,20 @@ def test_a_replay_has_the_records_of_the_day(tmp_path: Path) -> None:
     assert pytest.approx(0.000021 * calls) == live.spent.cost
 
 
+def test_what_a_memory_has_extracted_is_paid_for(tmp_path: Path) -> None:
+    """The tokens and dollars of its facts stand with the turn, beside those of any other call."""
+    stub = Stub(told)
+    spec = replace(kitchen(tmp_path, "new"), strategy=resolve("layered:window=1"))
+    outcome = play_stubbed(spec, stub)
+    turns = map(json.loads, outcome.turn_lines.splitlines())
+    paid = [call for turn in turns for call in turn["calls"] if call["task"] == "extract"]
+
+    assert "scored" == outcome.result.state
+    assert paid
+    assert len(paid) == sum(call.task == "extract" for call in stub.asked)
+    assert {(100, 10, 0.000021)} == {(c["input"], c["output"], c["cost"]) for c in paid}
+
+
 def test_a_miss_is_an_error_of_the_case_whoever_would_have_coped(tmp_path: Path) -> None:
     """A memory that goes on without its summary would be scored as if that were its doing."""
     outcome = play_stubbed(kitchen(tmp_path, "none"))

@@ -109,7 +109,7 @@ def _desk(params: str = "") -> tuple[tuple[str, ...] | None, str]:
         *(f"fusion={fusion}" for fusion in ("rrf", "zscore", "weights")),
         *("vector=1", "depth=2", "least=0.9", "least_cosine=0.4", "least_bm25=9"),
         *("neighbours=0", "lenders=1", "halving=0", "named=3", "dated=9", "half_life=1"),
-        *("superseded=keep", "superseded=below", "share=0.4", "sure=1"),
+        *("superseded=keep", "share=0.4", "sure=1"),
     ],
 )
 def test_each_parameter_of_recall_matters(param: str) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.forks import COMMAND, PLAYING, ROOT, Forks
+
+Run = Callable[..., list[dict[str, Any]]]
 CHEATS = ROOT / "tests/doubles/cheats.py"
 SCENARIO = """\
 memsim: 1
@@ -24,6 +26,7 @@ turns:
 probes:
   locker: {ask: What is the code of the locker at the station?, expect: "7731"}
 """
+QUICK = ("--tokenizer", "chars/4", "--embedder", "hash")
 IMPOSSIBLE = (
     "OpensMany",
     "WalksStack",
@@ -63,27 +66,37 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _run(project: Path, *flags: str, of: str = "station") -> list[dict[str, Any]]:
+@pytest.fixture(scope="module")
+def forks() -> Iterator[Forks]:
+    """What forks processes that run memsim."""
+    with Forks(PLAYING) as started:
+        yield started
+
+
+@pytest.fixture
+def run(project: Path, forks: Forks) -> Run:
     """The cases of a run in a process of its own, controls left out; `out` is its folder."""
-    command = [sys.executable, "-m", "memsim", "run", of, *flags]
-    command += [
-        "--tokenizer",
-        "chars/4",
-        "--format",
-        "jsonl",
-        "--no-report",
-        "-o",
-        "out",
-        "-j",
-        "1",
-    ]
-    env = {"PYTHONPATH": str(ROOT), "CHEAT": f"{project}/scenarios {project}/reports"}
-    done = subprocess.run(
-        [*command, "--no-resume"], cwd=project, env=env, capture_output=True, text=True, check=False
-    )
-    assert done.returncode in {0, 1, 7}, done.stderr
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    return [case | {"code": done.returncode} for case in found if not case["control"]]
+
+    def played(*flags: str, of: str = "station") -> list[dict[str, Any]]:
+        fixed = [
+            "--tokenizer",
+            "chars/4",
+            "--format",
+            "jsonl",
+            "--no-report",
+            "--no-resume",
+            "-o",
+            "out",
+            "-j",
+            "1",
+        ]
+        env = {"CHEAT": f"{project}/scenarios {project}/reports"}
+        done = forks.run(COMMAND, "run", of, *flags, *QUICK, *fixed, cwd=project, env=env)
+        assert done.returncode in {0, 1, 7}, done.stderr
+        found = [json.loads(line) for line in done.stdout.splitlines()]
+        return [case | {"code": done.returncode} for case in found if not case["control"]]
+
+    return played
 
 
 def _refs(*names: str) -> list[str]:
@@ -91,11 +104,11 @@ def _refs(*names: str) -> list[str]:
 
 
 @pytest.mark.processes
-def test_no_trick_gives_an_answer(project: Path) -> None:
+def test_no_trick_gives_an_answer(run: Run) -> None:
     """Each scores as without it, or has no score and is said to be invalid."""
     every = ("Plain", *IMPOSSIBLE, *NOTICED, *REFUSED)
 
-    cases = _run(project, "--isolated", *_refs(*every))
+    cases = run("--isolated", *_refs(*every))
 
     found = dict(zip(every, cases, strict=True))
     plain = found["Plain"]["metrics"]
@@ -114,9 +127,9 @@ def test_no_trick_gives_an_answer(project: Path) -> None:
 @pytest.mark.parametrize(
     "trick", ["WalksStack", "PatchesScorer", "PatchesReader", "ReadsScenario", "PatchesTokens"]
 )
-def test_the_trick_works_in_the_same_process(project: Path, trick: str) -> None:
+def test_the_trick_works_in_the_same_process(run: Run, trick: str) -> None:
     """What is shown above is not that it is badly made."""
-    (case,) = _run(project, *_refs(trick))
+    (case,) = run(*_refs(trick))
 
     assert 1 == case["metrics"]["recall"]
 
@@ -139,12 +152,12 @@ class Raises(Strategy):
 
 
 @pytest.mark.processes
-def test_an_error_is_told_in_the_same_words(project: Path) -> None:
+def test_an_error_is_told_in_the_same_words(project: Path, run: Run) -> None:
     """With the place in the strategy's file."""
     (project / "raises.py").write_text(RAISES, "utf-8")
     own = ("-s", "raises.py@Raises")
 
-    here, apart = _run(project, *own), _run(project, "--isolated", *own)
+    here, apart = run(*own), run("--isolated", *own)
 
     assert [(c["state"], c["error"]) for c in here] == [(c["state"], c["error"]) for c in apart]
     assert "raises.py:12: ValueError: no more (in context, turn " in apart[0]["error"]
@@ -160,31 +173,42 @@ ENDS = RAISES.replace(
 
 
 @pytest.mark.processes
-def test_a_process_that_ends_itself_is_an_error(project: Path) -> None:
+def test_a_process_that_ends_itself_is_an_error(project: Path, run: Run) -> None:
     """And no success."""
     (project / "raises.py").write_text(ENDS, "utf-8")
 
-    (case,) = _run(project, "--isolated", "-s", "raises.py@Raises")
+    (case,) = run("--isolated", "-s", "raises.py@Raises")
 
     assert ("error", 7) == (case["state"], case["code"])
     assert "the process of the strategy ended (exit code 0)" in case["error"]
 
 
 @pytest.mark.processes
-def test_the_records_are_the_same_bytes(tmp_path: Path) -> None:
-    """With several people, tools and messages of the strategies' own, and in two processes."""
-    command = [sys.executable, "-m", "memsim", "run", "two_customers", "--no-report"]
-    command += ["--tokenizer", "chars/4", "--embedder", "hash"]
+def test_the_records_are_the_same_bytes(tmp_path: Path, forks: Forks) -> None:
+    """With several people, tools and messages of the strategies' own, and in two processes.
+
+    The scenario is told with less small talk in between, and a budget that this still fills.
+    """
+    text = (ROOT / "scenarios/two_customers.yaml").read_text("utf-8")
+    short = re.sub(r"filler: \{turns: \d+", "filler: {turns: 2", text)
+    (tmp_path / "short.yaml").write_text(short, encoding="utf-8")
+    words = [
+        "run",
+        "short.yaml",
+        "--no-report",
+        "--tokenizer",
+        "chars/4",
+        "--embedder",
+        "hash",
+        "--budget",
+        "1k",
+        "-q",
+    ]
     for ref in ("layered:acl=on", "prx", "agentscope"):
-        command += ["-s", ref]
+        words += ["-s", ref]
     for name, more in (("here", ["-j", "1"]), ("apart", ["-j", "2", "--isolated"])):
-        subprocess.run(
-            [*command, "-q", "-o", str(tmp_path / name), *more],
-            cwd=ROOT,
-            env={"PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            check=True,
-        )
+        done = forks.run(COMMAND, *words, "-o", name, *more, cwd=tmp_path)
+        assert 0 == done.returncode, done.stderr
 
     for name in ("probes.jsonl", "turns.jsonl", "contexts.jsonl"):
         here, apart = (tmp_path / place / name for place in ("here", "apart"))
@@ -218,25 +242,25 @@ class Logs(Strategy):
 
 
 @pytest.mark.processes
-def test_a_channel_hears_what_the_process_logs(project: Path) -> None:
+def test_a_channel_hears_what_the_process_logs(project: Path, run: Run) -> None:
     """The findings are the same as in one process."""
     (project / "logs.py").write_text(LOGS, "utf-8")
     flags = ("-s", "logs.py@Logs", "-k", "L14 or L4", "--leak-attempts", "0.05")
 
-    here, apart = (_run(project, *flags, *more, of="leakage") for more in ((), ("--isolated",)))
+    here, apart = (run(*flags, *more, of="leakage") for more in ((), ("--isolated",)))
 
     assert [c["metrics"] for c in here] == [c["metrics"] for c in apart]
     assert 0.5 == next(c["metrics"]["plr"] for c in apart if "L14" in c["id"])
 
 
 @pytest.mark.processes
-def test_users_strategies_are_isolated_in_leakage(project: Path) -> None:
+def test_users_strategies_are_isolated_in_leakage(project: Path, run: Run) -> None:
     """Those of memsim are not; the run folder names who was, and a flag turns it off."""
     (project / "logs.py").write_text(LOGS, "utf-8")
     flags = ("-s", "logs.py@Logs", "-s", "no_memory", "-k", "L4", "--leak-attempts", "0.05")
     isolated = []
     for more in ((), ("--no-isolated",)):
-        _run(project, *flags, *more, of="leakage")
+        run(*flags, *more, of="leakage")
         isolated.append(json.loads((project / "out/run.json").read_text()).get("isolated"))
         (project / "out").rename(project / f"out{len(isolated)}")
 
@@ -244,25 +268,25 @@ def test_users_strategies_are_isolated_in_leakage(project: Path) -> None:
 
 
 @pytest.mark.processes
-def test_what_is_kept_elsewhere_is_residue(project: Path) -> None:
+def test_what_is_kept_elsewhere_is_residue(project: Path, run: Run) -> None:
     """A file that the strategy wrote outside of its folder is searched as its own are."""
     flags = (*_refs("KeepsElsewhere"), "-k", "L7", "--leak-attempts", "0.05")
 
-    (apart,) = _run(project, *flags, of="leakage")
+    (apart,) = run(*flags, of="leakage")
     (project / "out").rename(project / "before")
-    (here,) = _run(project, *flags, "--no-isolated", of="leakage")
+    (here,) = run(*flags, "--no-isolated", of="leakage")
 
     assert (True, False) == tuple(bool(case["metrics"]["plr"]) for case in (apart, here))
 
 
 @pytest.mark.processes
-def test_talk_to_a_server_is_told_or_invalid(project: Path) -> None:
+def test_talk_to_a_server_is_told_or_invalid(project: Path, run: Run) -> None:
     """In a run it is told; where answers are attacked, the strategy has to declare the host."""
     both = _refs("AsksServer", "AsksDeclaredServer")
 
-    runs = _run(project, "--isolated", *both)
+    runs = run("--isolated", *both)
     (project / "out").rename(project / "before")
-    attacked = _run(project, *both, "-k", "L4", "--leak-attempts", "0.05", of="leakage")
+    attacked = run(*both, "-k", "L4", "--leak-attempts", "0.05", of="leakage")
 
     assert [("scored", ["127.0.0.1"])] * 2 == [(c["state"], c["hosts"]) for c in runs]
     assert "invalid: talked to 127.0.0.1" == attacked[0]["error"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -47,7 +48,7 @@ def found_in(name: str, kind: str) -> Case:
             if broken(name, subject, case_of(number)):
                 return case_of(number)
     finally:
-        close_processes()
+        close_processes(besides=HONEST)  # which every test looks at
     raise AssertionError(f"{kind} is not found by {name}")
 
 
@@ -67,6 +68,12 @@ def test_each_class_of_defects_is_found(
     case = found_in(name, kind)
 
     assert not broken(name, HONEST, case)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _closed() -> Iterator[None]:
+    """No process outlives the tests."""
+    yield
     close_processes()
 
 

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memsim.memory.index import Hit
+from memsim.memory.index import as_hits
 
 if TYPE_CHECKING:
+    from memsim.memory.index import Hit
     from memsim.memory.permissions import Where
     from memsim.memory.recall.timeline import Timeline
     from memsim.memory.vault import Vault
@@ -32,21 +33,17 @@ def with_facts(
     Facts whose message may not be read, or is gone, stand there themselves while they are in force.
     """
     scores = {hit.id: hit.score for hit in nearest}
-    stated = {hit.id: timeline.stated_in(hit.id) for hit in facts}
+    stated = timeline.stated_in([hit.id for hit in facts])
     unseen = dict.fromkeys(i for i in stated.values() if i is not None and i not in scores)
     seen = scores.keys() | {entry.id for entry in vault.fetch([*unseen], where)}
-    alone = [fact for fact, entry in stated.items() if entry is None or entry not in seen]
+    alone = [fact for fact, entry in stated.items() if entry not in seen]
     held = replace(where, layers=frozenset({"semantic"}), superseded=False)
     kept = {entry.id for entry in vault.fetch(alone, held)}
     for fact, score in facts:
         entry = stated[fact]
-        name = entry if entry is not None and entry in seen else fact if fact in kept else None
-        if name is not None:
-            scores[name] = max(scores.get(name, score), score)
-    ranked = [(-score, _order(name, timeline), name) for name, score in scores.items()]
-    return [Hit(name, -score) for score, _, name in sorted(ranked)]
-
-
-def _order(entry: str, timeline: Timeline) -> int:
-    about = timeline.about(entry)
-    return -1 if about is None else about.order
+        name = entry if entry in seen else fact if fact in kept else None
+        if name is not None and (name not in scores or score > scores[name]):
+            scores[name] = score
+    order = timeline.orders(scores)
+    ranked = sorted([(-score, order[name], name) for name, score in scores.items()])
+    return as_hits([(name, -score) for score, _, name in ranked])

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 from memsim.language.dates import DATE_HINT, mentions, resolve
 from memsim.language.text import ROLES, index_terms, plain_terms
-from memsim.memory.index import Hit
+from memsim.memory.index import Hit, as_hits
 from memsim.memory.options import RecallPolicy
 from memsim.memory.recall.overview import (
     REPLIED,
@@ -246,7 +246,7 @@ def recall(
     raw = (_above(lexical, policy.least_bm25), _above(nearest, policy.least_cosine))
     found = [_permitted(hits, about, known) for hits in raw]
     echoes = _echoes(question, known)
-    told = [[hit for hit in hits if hit.id not in echoes] for hits in found]
+    told = [[hit for hit in hits if hit.id not in echoes] for hits in found] if echoes else found
     words, meaning = told if any(told) else found
     hits = relevance(words, meaning, lambda source: known[source].order, policy)
     scores = {hit.id: hit.score for hit in hits}
@@ -255,8 +255,12 @@ def recall(
         lenders = scores | dict.fromkeys(echoes, ASKED_BEFORE * best)
         lending = with_neighbour_boost(lenders, beside, lambda source: known[source].order, policy)
         near = not _is_bounded(policy)
-        scores = {i: s for i, s in lending.items() if i in scores or (near and i not in echoes)}
-        scores = {i: s for i, s in scores.items() if i in known or _look(i, about, known)}
+        own = scores
+        scores = {
+            i: s
+            for i, s in lending.items()
+            if i in own or (near and i not in echoes and (i in known or _look(i, about, known)))
+        }
     pairs = places is not None and asks_summary(question)
     if places is not None and pairs:
         scores = with_replies(scores, places)
@@ -264,13 +268,13 @@ def recall(
     weigh = _weighing(cues, policy, now)
     weighed = {source: score * weigh(known[source]) for source, score in scores.items()}
     if policy.superseded != "keep" and any(_has_changed(known[i]) for i in weighed):
-        weighed = _in_force(weighed, about, known, drop=policy.superseded == "drop")
+        weighed = _in_force(weighed, about, known)
     if places is not None:
         replied = 1.0 if cues.speaker == "assistant" else REPLIED
         opening = policy.opening
         return spread(weighed, known, places, opening=opening, replied=replied, pairs=pairs)
     ranked = sorted([(-score, known[source].order, source) for source, score in weighed.items()])
-    return [Hit(source, -score) for score, _, source in ranked]
+    return as_hits([(source, -score) for score, _, source in ranked])
 
 
 def _is_bounded(policy: RecallPolicy) -> bool:
@@ -352,7 +356,11 @@ def with_neighbour_boost(
     `order` settles who lends where several are as relevant; an id would do so by who said it.
     """
     sums = dict(scores)
-    best = sorted(scores.items(), key=lambda pair: (-pair[1], order(pair[0])))
+    best = [*scores.items()]
+    if len(best) > policy.lenders > 0:
+        least = sorted(scores.values())[-policy.lenders]
+        best = [pair for pair in best if pair[1] >= least]
+    best.sort(key=lambda pair: (-pair[1], order(pair[0])))
     for source, score in best[: policy.lenders]:
         share = score * policy.neighbours
         for other, part in beside(source):
@@ -367,18 +375,19 @@ def _soft(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> list[H
         standard = zscore([hit.score for hit in ranking])
         scale = weight / _SHARPNESS
         for hit, score in zip(ranking, standard, strict=True):
-            bent = log1p(exp(min(_SHARPNESS * score, _STRAIGHT)))
-            bent += max(0.0, _SHARPNESS * score - _STRAIGHT)
+            sharp = _SHARPNESS * score
+            bent = log1p(exp(sharp)) if sharp <= _STRAIGHT else sharp
             sums[hit.id] = sums.get(hit.id, 0.0) + scale * bent
-    return [Hit(source, score) for source, score in sums.items()]
+    return as_hits(sums.items())
 
 
 def _echoes(question: str, known: Mapping[str, MessageFacts]) -> frozenset[str]:
     """What was found because it asks the same, which says nothing of the answer."""
-    if not any(found.asked for found in known.values()):
+    asked = {i: found.asked for i, found in known.items() if found.asked}
+    if not asked:
         return frozenset()
     terms = frozenset(index_terms(question))
-    return frozenset(i for i, found in known.items() if asks_the_same(found.asked, terms))
+    return frozenset(i for i, before in asked.items() if asks_the_same(before, terms))
 
 
 def _above(hits: Sequence[Hit], least: float | None) -> Sequence[Hit]:
@@ -388,7 +397,10 @@ def _above(hits: Sequence[Hit], least: float | None) -> Sequence[Hit]:
 def _permitted(
     hits: Sequence[Hit], about: Callable[[str], MessageFacts | None], known: dict[str, MessageFacts]
 ) -> list[Hit]:
-    return [hit for hit in hits if hit.id in known or _look(hit.id, about, known)]
+    for hit in hits:
+        if hit.id not in known and (found := about(hit.id)) is not None:
+            known[hit.id] = found
+    return [hit for hit in hits if hit.id in known]
 
 
 def _look(
@@ -407,6 +419,7 @@ def _weighing(
     """What relevance is multiplied with, by what is known of a message."""
     named, dated, halving = policy.named, policy.dated, policy.halving
     half_life, standing = policy.half_life, policy.standing
+    dates = cues.dates if cues.dated else None
     spoken: dict[tuple[str, str], float] = {}
 
     def weigh(found: MessageFacts) -> float:
@@ -418,7 +431,7 @@ def _weighing(
             weight /= 1 + found.tokens / halving
         if found.standing:
             weight *= standing
-        if cues.dated and cues.dates(found.time):
+        if dates and dates(found.time):
             weight *= dated
         if half_life and now and found.time:
             age = max(0.0, (now - found.time) / half_life)
@@ -432,10 +445,8 @@ def _in_force(
     scores: Mapping[str, float],
     about: Callable[[str], MessageFacts | None],
     known: dict[str, MessageFacts],
-    *,
-    drop: bool,
 ) -> dict[str, float]:
-    """Scores in which what is in force has the best of what it superseded, and that comes after."""
+    """Scores in which what is in force has the best of what it superseded, and that is dropped."""
     found = dict(scores)
     for source in scores:
         for after in known[source].amended:
@@ -445,11 +456,8 @@ def _in_force(
     heirs = {i: heir for i in scores if (heir := _heir(i, about, known)) is not None}
     for source, heir in heirs.items():
         found[heir] = max(found.get(heir, 0.0), scores[source])
-    for source, heir in heirs.items():
-        if drop:
-            del found[source]
-        else:
-            found[source] = min(scores[source], math.nextafter(found[heir], -math.inf))
+    for source in heirs:
+        del found[source]
     return found
 
 

@@ -267,6 +267,7 @@ class Recaller:
         self._vectors, self._facts = options.vectors, options.facts
         self._counter = counter
         self._lines = Recollection(counter, voice="user")
+        self._messages: dict[str, tuple[Entry, Message]] = {}
 
     def recall(
         self,
@@ -288,10 +289,10 @@ class Recaller:
         """
         search = self._found(text, where, now)
         hits = search.hits
-        sources = {hit.id: self._timeline.source(hit.id) for hit in hits}
+        sources = self._timeline.sources(hit.id for hit in hits)
         sure = self._confidence(text, search, where)
         standing = self._timeline.standing(asker) if self._policy.standing > 1 else {}
-        sources |= {entry: self._timeline.source(entry) for entry in standing}
+        sources |= self._timeline.sources(standing)
         shown = self._shown(sources, set(visible), where)
         shown |= self._repeated(sources, shown, beside)
         applied = self._standing(text, standing, shown, where, budget)
@@ -308,7 +309,7 @@ class Recaller:
                 hits, tokens=self._tokens, room=room, policy=self._policy, shown={*shown, *chosen}
             )
         entries = self._vault.fetch(chosen, with_semantic(where))
-        found = _joined(entries)
+        found = _joined((entry, self._read(entry)) for entry in entries)
         about = self._known(set(chosen), where, self._followed(where))
         held = ((e.id, i) for e in entries if (i := self._timeline.source(e.id)) is not None)
         order = self._order(entries, (m for m, _ in found.values()))
@@ -323,7 +324,8 @@ class Recaller:
             marks=replaced_marks(held, about),
         )
         # An entry goes by its id among messages, and by more where another may take its place.
-        names = {entry.id: entry.version for entry in entries}
+        items = set(section.items)
+        names = {entry.id: entry.version for entry in entries if entry.id in items}
         section = replace(section, items=tuple(names.get(i, i) for i in section.items))
         return RecallResult(section=section, ranking=ranking, confidence=sure)
 
@@ -371,10 +373,12 @@ class Recaller:
 
         The message says in its own words, and fewer, what a question wants of it.
         """
-        session, summed_up = self._timeline.session, self._timeline.summed_up
-        found = dict.fromkeys(hit.id for ranking in rankings for hit in ranking)
-        spoken = {session(entry) for entry in found} - {None}
-        return {entry: None for entry in found if summed_up(entry) in spoken}
+        found = dict.fromkeys([hit.id for ranking in rankings for hit in ranking])
+        summaries = {i: of for i in found if (of := self._timeline.summed_up(i)) is not None}
+        if not summaries:
+            return {}
+        spoken = {self._timeline.session(entry) for entry in found}
+        return {entry: None for entry, of in summaries.items() if of in spoken}
 
     def _confidence(self, question: str, search: _QuestionHits, where: Where) -> float:
         """How sure it is that the best hits answer a question."""
@@ -390,7 +394,7 @@ class Recaller:
                 relevance=max(best[entry.id], 0.0),
             )
             for entry in self._vault.fetch([*best], with_semantic(where))
-            for message in [read_message(entry)]
+            for message in [self._read(entry)]
         ]
         found.sort(key=lambda message: -message.relevance)
         # Whoever is asked for their words may speak of anybody, and an overview is of many people.
@@ -507,6 +511,15 @@ class Recaller:
             return True
         return session is not None and self._permissions.may_follow(where.reader.principal, session)
 
+    def _read(self, entry: Entry) -> Message:
+        """The message of an entry, one object while the entry stays as it is."""
+        held = self._messages.get(entry.id)
+        if held is None or (held[0] is not entry and held[0] != entry):
+            if len(self._messages) >= REMEMBERED:
+                self._messages.clear()
+            held = self._messages[entry.id] = entry, read_message(entry)
+        return held[1]
+
     def _tokens(self, entry: str) -> int:
         about = self._timeline.about(entry)
         return _UNSAID.tokens if about is None else about.tokens
@@ -520,12 +533,11 @@ def _facts_of(owner: str) -> Shelf:
     return Shelf(owner=owner, layer="semantic", category="conversation")
 
 
-def _joined(entries: Collection[Entry]) -> dict[str, tuple[Message, str | None]]:
+def _joined(entries: Iterable[tuple[Entry, Message]]) -> dict[str, tuple[Message, str | None]]:
     """Entries as messages, best first; the passages of one message together, the rest left out."""
     found: dict[str, tuple[Message, str | None]] = {}
     parts: dict[str, dict[int, str]] = {}
-    for entry in entries:
-        message = read_message(entry)
+    for entry, message in entries:
         place = passage_of(entry)
         if place is None:
             found.setdefault(message.id, (message, None))

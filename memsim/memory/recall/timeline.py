@@ -361,10 +361,11 @@ class Timeline:
             about = self._stated[fact] = owner, source
             self._facts.setdefault(about, set()).add(fact)
 
-    def stated_in(self, fact: str) -> str | None:
-        """The entry of the message that states a fact; None where none holds all of it."""
-        found = self._of.get(self._stated.get(fact, ("", "")), ())
-        return found[0] if len(found) == 1 else None
+    def stated_in(self, facts: Iterable[str]) -> dict[str, str | None]:
+        """The entry of the message that states each fact; None where none holds all of it."""
+        of, stated = self._of, self._stated
+        found = {fact: of.get(stated.get(fact, ("", "")), ()) for fact in facts}
+        return {fact: held[0] if len(held) == 1 else None for fact, held in found.items()}
 
     def standing(self, owner: str) -> Mapping[str, frozenset[str]]:
         """What each instruction or preference in force of an owner is about, by entry, in order."""
@@ -378,6 +379,16 @@ class Timeline:
     def is_taken(self, session: str, source: str) -> bool:
         """Whether a message of a conversation has this id, whoever said it."""
         return (session, source) in self._speaker
+
+    def orders(self, entries: Iterable[str]) -> dict[str, int]:
+        """Which came first of entries, by their numbers; -1 for one that holds no message."""
+        said = self._said
+        return {i: said[i].about.order if i in said else -1 for i in entries}
+
+    def sources(self, entries: Iterable[str]) -> dict[str, str | None]:
+        """The id of the message that each entry holds; None where it holds none."""
+        said = self._said
+        return {i: said[i].source if i in said else None for i in entries}
 
     def source(self, entry: str) -> str | None:
         """The id of the message that an entry holds; None where it holds none."""

@@ -18,7 +18,7 @@ import numpy as np
 from memsim.errors import StoreError
 from memsim.language.text import index_terms
 from memsim.memory.entry import check_encodable
-from memsim.memory.index import Hit
+from memsim.memory.index import as_hits
 from memsim.memory.index.nearest_vectors import (
     EXACT_ON_SHELF,
     NearestVectors,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from memsim.memory.entry import Entry, Shelf
+    from memsim.memory.index import Hit
     from memsim.memory.index.postings import ScoredNumbers
     from memsim.memory.permissions import Where
     from memsim.memory.stores import EmbedderInfo
@@ -68,7 +69,7 @@ class StoreView:
         """Take everything out."""
         self._entries: dict[str, Entry] = {}
         self._number: dict[str, int] = {}
-        self._ids: dict[int, str] = {}
+        self._places: dict[int, EntryPlace] = {}
         self._shelves: dict[Shelf, _Shelf] = {}
         self._next = 0
         self._tally = ScoreTally()
@@ -84,11 +85,11 @@ class StoreView:
         number, self._next = self._next, self._next + 1
         self._entries[source] = entry
         self._number[source] = number
-        self._ids[number] = source
+        self._places[number] = place = entry.created, source
         shelf = self._shelves.get(entry.shelf)
         if shelf is None:
             shelf = self._shelves[entry.shelf] = _Shelf(NearestVectors(exact=self._exact))
-        shelf.add(number, entry, terms, vector)
+        shelf.add(number, place, terms, vector)
         if self._next > 2 * len(self._entries) + _SPARE:
             self._renumber()
 
@@ -103,9 +104,8 @@ class StoreView:
     def _take_out(self, entry: Entry, terms: Sequence[str]) -> None:
         del self._entries[entry.id]
         number = self._number.pop(entry.id)
-        del self._ids[number]
         shelf = self._shelves[entry.shelf]
-        shelf.remove(number, entry, terms)
+        shelf.remove(number, self._places.pop(number), terms)
         if not shelf.entries:
             del self._shelves[entry.shelf]
 
@@ -141,11 +141,9 @@ class StoreView:
         return (held for shelf, held in self._shelves.items() if where.admits(shelf))
 
     def _hits(self, found: ScoredNumbers, k: int) -> list[Hit]:
-        scored = zip(found.numbers.tolist(), found.scores.tolist(), strict=True)
-        # An entry works its id out anew whenever it is asked.
-        named = ((-score, self._ids[number]) for number, score in scored)
-        ranked = sorted((score, self._entries[i].created, i) for score, i in named)[: max(k, 0)]
-        return [Hit(source, -score) for score, _, source in ranked]
+        places = map(self._places.__getitem__, found.numbers.tolist())
+        ranked = sorted(zip((-found.scores).tolist(), places, strict=True))[: max(k, 0)]
+        return as_hits([(source, -score) for score, (_, source) in ranked])
 
     def _renumber(self) -> None:
         """Number all entries anew, so that a key written a million times costs no room."""
@@ -173,8 +171,10 @@ class _Shelf:
     def postings(self, term: str) -> Postings | None:
         return self._postings.get(term)
 
-    def add(self, number: int, entry: Entry, terms: Sequence[str], vector: Vectors | None) -> None:
-        insort(self._order, (entry.created, entry.id))
+    def add(
+        self, number: int, place: EntryPlace, terms: Sequence[str], vector: Vectors | None
+    ) -> None:
+        insort(self._order, place)
         self.terms += len(terms)
         for term, times in Counter(terms).items():
             held = self._postings.get(term)
@@ -186,8 +186,8 @@ class _Shelf:
             self.embedded.add(number)
             self.vectors.add([number], np.asarray(vector)[None, :])
 
-    def remove(self, number: int, entry: Entry, terms: Sequence[str]) -> None:
-        del self._order[bisect_right(self._order, (entry.created, entry.id)) - 1]
+    def remove(self, number: int, place: EntryPlace, terms: Sequence[str]) -> None:
+        del self._order[bisect_right(self._order, place) - 1]
         self.terms -= len(terms)
         for term in set(terms):
             held = self._postings[term]

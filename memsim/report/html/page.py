@@ -60,11 +60,20 @@ def save_page(run: Run, summary: RunSummary, viewer: Fragment | None = None) -> 
     return path
 
 
-def page(run: Run, summary: RunSummary, viewer: Fragment | None = None) -> str:
-    """Render the whole page; the same run always gives the same bytes."""
+def page(
+    run: Run,
+    summary: RunSummary,
+    viewer: Fragment | None = None,
+    *,
+    frames: Frames | None = None,
+) -> str:
+    """Render the whole page; the same run always gives the same bytes.
+
+    `frames` are those of the run, where they were read already.
+    """
     from memsim.report.frames import Frames
 
-    frames = Frames(run)
+    frames = frames or Frames(run)
     plots = _drawn(run, summary, frames)
     subject = PageContent(run=run, summary=summary, plots=plots, viewer=viewer, frames=frames)
     found = cases_of(subject)

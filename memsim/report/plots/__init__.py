@@ -60,9 +60,16 @@ def one_picture(
 
 
 def save_pictures(
-    run: Run, summary: RunSummary, folder: Path, *, formats: Sequence[str] = FORMATS
+    run: Run,
+    summary: RunSummary,
+    folder: Path,
+    *,
+    formats: Sequence[str] = FORMATS,
+    frames: Frames | None = None,
 ) -> tuple[tuple[Picture, tuple[Path, ...]], ...]:
     """Draw every plot into a folder, the same bytes for the same run.
+
+    `frames` are those of the run, where they were read already.
 
     Raises:
         RunFolderError: its records are damaged.
@@ -72,7 +79,7 @@ def save_pictures(
     if folder.is_symlink():
         raise RunFolderError("is a link: remove it", path=folder)
     saved = []
-    for picture in pictures(run, summary):
+    for picture in pictures(run, summary, frames):
         paths = tuple(folder / f"{picture.name}.{form}" for form in formats)
         for path in paths:
             write_picture(picture, path)

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from operator import mul
+from typing import Any, NamedTuple
 
 from memsim.memory.codec import JSON, reading
 from memsim.systems.agenticx.workspace_files import ROOTS, markdown_pieces
@@ -25,10 +26,16 @@ _RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]{2,8}")
 _ASCII = re.compile(r"[A-Za-z0-9]")
 
 Vector = tuple[float, ...]
-Sparse = tuple[tuple[int, float], ...]
 
 
-@lru_cache(maxsize=1 << 12)  # a file is embedded anew with each line that is appended
+class SparseVector(NamedTuple):
+    """A vector by its dimensions that are not 0, which are few."""
+
+    places: tuple[int, ...]
+    values: Vector
+
+
+@lru_cache(maxsize=1 << 12)
 def embed_text(text: str, *, cjk: bool = False) -> Vector:
     """Embed the words of a text as a unit vector, or zeros.
 
@@ -46,14 +53,19 @@ def embed_text(text: str, *, cjk: bool = False) -> Vector:
     return tuple(x / norm for x in sums) if norm else tuple(sums)
 
 
-def sparse_vector(vector: Vector) -> Sparse:
-    """A vector by its dimensions that are not 0, which are few."""
-    return tuple((place, value) for place, value in enumerate(vector) if value)
+@lru_cache(maxsize=1 << 12)  # a file is embedded anew with each line that is appended
+def embed_piece(text: str, *, cjk: bool = False) -> tuple[SparseVector, bytes]:
+    """The vector of a piece of a file, and how the table of pieces has it."""
+    vector = embed_text(text, cjk=cjk)
+    places = tuple(place for place, value in enumerate(vector) if value)
+    sparse = SparseVector(places, tuple(vector[place] for place in places))
+    return sparse, json.dumps(vector).encode()
 
 
-def cosine(one: Vector, other: Sparse) -> float:
+def cosine(one: Vector, other: SparseVector) -> float:
     """How alike two unit vectors are; 0 where either is zeros."""
-    return sum(one[place] * value for place, value in other)
+    total: float = sum(map(mul, map(one.__getitem__, other.places), other.values))
+    return total
 
 
 def search_terms(text: str) -> list[str]:
@@ -123,9 +135,10 @@ class WorkspaceIndex:
         self._ranked = cjk
         self._raw = raw and not fixed
         self._fixed = fixed
-        self._vectors: dict[int, Sparse] = {}
-        self._shared: dict[Sparse, Sparse] = {}
+        self._vectors: dict[int, SparseVector] = {}
+        self._shared: dict[SparseVector, SparseVector] = {}
         self._posted: list[tuple[int, str, str]] = []
+        self._searched: dict[int, str] = {}
         self._opened: sqlite3.Connection | None = None
 
     @property
@@ -221,9 +234,8 @@ class WorkspaceIndex:
         for row in saved["files"]:
             run("INSERT INTO files VALUES (?, ?, ?, ?)", row)
         for number, key, path, source, start, end, text, made in saved["pieces"]:
-            vector = embed_text(text, cjk=self._cjk)
+            vector, blob = embed_piece(text, cjk=self._cjk)
             self._take(number, vector)
-            blob = json.dumps(vector).encode()
             run(
                 f"INSERT INTO chunks ({_KEPT}, model, embedding)"  # noqa: S608
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -234,14 +246,17 @@ class WorkspaceIndex:
         for row, text, path in saved["posted"]:
             self._post(row, text, path)
 
-    def _take(self, row: int, vector: Vector) -> None:
-        known = sparse_vector(vector)
-        self._vectors[row] = self._shared.setdefault(known, known)
+    def _take(self, row: int, vector: SparseVector) -> None:
+        self._vectors[row] = self._shared.setdefault(vector, vector)
         if len(self._shared) > 2 * len(self._vectors) + SPARE:
             self._shared = {v: v for v in self._vectors.values()}
 
     def _post(self, row: int, text: str, path: str) -> None:
         self._posted.append((row, text, path))
+        # Most sections of a file stay when it changes, and the same words again find nothing more.
+        if self._searched.get(row) == text:
+            return
+        self._searched[row] = text
         self._database.execute(
             "INSERT INTO chunks_fts (rowid, text, path, source) VALUES (?, ?, ?, ?)",
             (row, text, path, path.rpartition("/")[2]),
@@ -260,8 +275,7 @@ class WorkspaceIndex:
             key = hashlib.sha256(
                 f"{ROOT}/{name}:{place}:{piece.text}".encode("utf-8", "surrogatepass")
             ).hexdigest()
-            vector = embed_text(piece.text, cjk=self._cjk)
-            blob = json.dumps(vector).encode()
+            vector, blob = embed_piece(piece.text, cjk=self._cjk)
             source = name.rpartition("/")[2]
             lines = (piece.start, piece.end, MODEL, piece.text, blob, now.timestamp())
             made = run(
@@ -288,6 +302,7 @@ class WorkspaceIndex:
             del self._vectors[row]
             # A contentless index cannot be told what a row held: what was posted stays.
             if self._fixed:
+                self._searched.pop(row, None)
                 run("DELETE FROM chunks_fts WHERE rowid = ?", (row,))
         if self._fixed:
             gone = set(rows)

@@ -113,25 +113,63 @@ def rank_by_words(
 _TABLE = "CREATE VIRTUAL TABLE words USING fts5(key, content)"
 
 
+_REWRITTEN = """
+CREATE TEMP TABLE rewritten (at INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER UNIQUE);
+CREATE TEMP TRIGGER rewritten_come AFTER INSERT ON main.memories BEGIN
+    DELETE FROM rewritten WHERE number = new.rowid;
+    INSERT INTO rewritten (number) VALUES (new.rowid);
+END;
+CREATE TEMP TRIGGER rewritten_change AFTER UPDATE OF key, content ON main.memories BEGIN
+    DELETE FROM rewritten WHERE number = new.rowid;
+    INSERT INTO rewritten (number) VALUES (new.rowid);
+END;
+"""
+"""Which rows were written, in the order of their last writing."""
+
+
 class WordIndexes:
-    """An index of words for every condition that rows were asked for by."""
+    """An index of words for every condition that rows were asked for by.
+
+    A search reads the numbers of the rows that are meant, and the texts of those written since the
+    last one.
+    """
 
     def __init__(self, rows: sqlite3.Connection) -> None:
         self._rows = rows
+        self._rows.executescript(_REWRITTEN)
+        self._foreign = self._writes_of_others()
         self._indexes: dict[Clause, _WordIndex] = {}
 
     def keyword(self, words: str, limit: int, clause: Clause) -> list[Ranked]:
         """Rank the meant rows by a query's words. Raises StoreError if one has a quotation mark."""
+        if self._foreign != (foreign := self._writes_of_others()):
+            # The triggers are of this connection: what another one writes, they do not tell.
+            self._foreign = foreign
+            self.close()
         index = self._indexes.get(clause)
         if index is None:
             index = self._indexes[clause] = _WordIndex()
-        query = (
-            "SELECT m.rowid, m.key, m.content FROM memories m"
-            f" WHERE m.archived = 0 AND ({clause.sql})"
-        )
-        found = self._rows.execute(query, clause.given)
-        index.hold({number: (key, content) for number, key, content in found})
+        query = f"SELECT m.rowid FROM memories m WHERE m.archived = 0 AND ({clause.sql})"
+        meant = {number for (number,) in self._rows.execute(query, clause.given)}
+        index.hold(meant, self._rewritten(index), self._texts)
         return index.keyword(words, limit)
+
+    def _writes_of_others(self) -> int:
+        """A number that is another once another connection has written."""
+        (version,) = self._rows.execute("PRAGMA data_version").fetchone()
+        return int(version)
+
+    def _rewritten(self, index: _WordIndex) -> set[int]:
+        """Rows that were written since an index was brought up to date; it is, from now on."""
+        query = "SELECT at, number FROM rewritten WHERE at > ? ORDER BY at"
+        found = self._rows.execute(query, (index.read,)).fetchall()
+        index.read = found[-1][0] if found else index.read
+        return {number for _, number in found}
+
+    def _texts(self, number: int) -> tuple[int, str, str]:
+        query = "SELECT rowid, key, content FROM memories WHERE rowid = ?"
+        found: tuple[int, str, str] = self._rows.execute(query, (number,)).fetchone()
+        return found
 
     def close(self) -> None:
         """Release every index."""
@@ -146,20 +184,27 @@ class _WordIndex:
             ":memory:", isolation_level=None, check_same_thread=False
         )
         self._connection.execute(_TABLE)
-        self._held: dict[int, tuple[str, str]] = {}
+        self._held: set[int] = set()
+        self.read = 0
+        """Up to which writing of rows it is up to date."""
 
-    def hold(self, rows: dict[int, tuple[str, str]]) -> None:
-        """Have exactly these rows."""
-        if rows == self._held:
-            return
-        gone = [n for n, row in self._held.items() if rows.get(n) != row]
-        come = [(n, *row) for n, row in rows.items() if self._held.get(n) != row]
-        self._connection.execute("BEGIN")
-        self._connection.executemany("DELETE FROM words WHERE rowid = ?", [(n,) for n in gone])
-        self._connection.executemany(
-            "INSERT INTO words(rowid, key, content) VALUES (?, ?, ?)", come
-        )
-        self._connection.execute("COMMIT")
+    def hold(
+        self,
+        rows: set[int],
+        rewritten: set[int],
+        texts: Callable[[int], tuple[int, str, str]],
+    ) -> None:
+        """Have exactly these rows; `texts` gives the number, key and content of one."""
+        gone = {*(self._held - rows), *(self._held & rewritten)}
+        come = {*(rows - self._held), *(rows & rewritten)}
+        if gone or come:
+            self._connection.execute("BEGIN")
+            self._connection.executemany("DELETE FROM words WHERE rowid = ?", [(n,) for n in gone])
+            self._connection.executemany(
+                "INSERT INTO words(rowid, key, content) VALUES (?, ?, ?)",
+                map(texts, sorted(come)),
+            )
+            self._connection.execute("COMMIT")
         self._held = rows
 
     def keyword(self, words: str, limit: int) -> list[Ranked]:

@@ -332,14 +332,36 @@ def test_one_lives_and_works_in_one_place_at_a_time(earlier: str, later: str, sa
     assert same == (subject_of(earlier) == subject_of(later))
 
 
-def test_two_things_of_one_kind_do_not_replace_each_other() -> None:
-    """However alike they are called, and whatever announces the change."""
-    first = ("My locker 7 animal is donkey.", "My workshop 15 animal is lizard.")
-    later = ("My workshop 15 animal is iguana now.", "From today on my locker 7 animal is gibbon.")
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        (
+            ("My locker 7 animal is donkey.", "My workshop 15 animal is lizard."),
+            ("My workshop 15 animal is iguana now.", "From today on my locker 7 animal is gibbon."),
+        ),
+        (
+            ("My family 10 date is 3 May.", "My family 10 door date is 9 June."),
+            ("My family 10 door date is 2 July now.", "From today on my family 10 date is 8 May."),
+        ),
+    ],
+)
+def test_two_things_of_one_kind_do_not_replace_each_other(
+    first: tuple[str, str], later: tuple[str, str]
+) -> None:
+    """However alike they are called, with one word more too, and whatever announces the change."""
     facts = Facts()
 
     assert [*reversed(first)] == [e.text for e in facts.state(*first, *later)]
     assert [*later] == facts.hold()
+
+
+def test_one_word_more_is_another_thing() -> None:
+    """A change of the longer leaves what was said of the shorter in force."""
+    facts = Facts()
+    said = "My family 10 date is 3 May.", "My family 10 door date is 9 June now."
+
+    assert not facts.state(*said)
+    assert [*said] == facts.hold()
 
 
 # Replaced by meaning: no subject is plain, and the words differ.

@@ -246,7 +246,7 @@ def test_age_halves_relevance() -> None:
 
 @pytest.mark.parametrize(
     ("superseded", "expected"),
-    [("drop", ["new", "other"]), ("below", ["new", "old", "other"]), ("keep", ["old", "other"])],
+    [("drop", ["new", "other"]), ("keep", ["old", "other"])],
 )
 def test_what_was_superseded_gives_way(superseded: str, expected: list[str]) -> None:
     """Its successor has its relevance, found or not, through a chain of them."""
@@ -448,7 +448,7 @@ def test_a_share_and_a_limit_bound_what_is_quoted() -> None:
     ("options", "problem"),
     [
         ({"fusion": "sum"}, "fusion is 'sum': it is 'soft', 'zscore', 'weights', 'rrf'"),
-        ({"superseded": "hide"}, "superseded is 'hide': it is 'drop', 'below', 'keep'"),
+        ({"superseded": "hide"}, "superseded is 'hide': it is 'drop', 'keep'"),
         ({"vector": 1.1}, "vector is 1.1: 0 to 1"),
         ({"floor": -0.1}, "floor is -0.1: 0 to 1"),
         ({"neighbours": float("nan")}, "neighbours is nan: 0 to 1"),

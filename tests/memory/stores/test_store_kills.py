@@ -28,7 +28,7 @@ store.close()
 
 
 def test_killed_writers_leave_a_whole_store() -> None:
-    """Every kind that keeps files, 25 kills each, as the benchmark does it a thousand times."""
+    """Every kind that keeps files, 12 kills each, as the benchmark does it a thousand times."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", str(ROOT / "benchmarks" / "store_kills.py"), "--quick"],
         env={"PYTHONPATH": str(ROOT)},
