@@ -7,6 +7,12 @@ BIN := $(VENV)/bin
 PEERS := .venv-peers
 LIVE := .venv-live
 DOCS := .venv-docs
+# Libraries under test, each in .venv-NAME, because their requirements conflict.
+LIBRARIES := adk autogen langgraph langmem llamaindex mem0 openai-agents
+# MCP servers under test, of PyPI and of npm, each in .venv-NAME as well.
+PYPI_SERVERS := basic-memory mcp-memory-service
+NPM_SERVERS := mcp-knowledge-graph mcp-memory-libsql server-memory
+UNDER_TEST := $(LIBRARIES) $(PYPI_SERVERS) $(NPM_SERVERS)
 
 # Published datasets live outside the repository; set MEMSIM_DATA to the folder that holds them.
 MEMSIM_DATA ?= $(wildcard ../shared/data)
@@ -44,7 +50,8 @@ HELD := sliding_window rolling_summary bm25
 GATE = $(BIN)/memsim run $(GATED) $(addprefix -s ,$(HELD)) \
 	-k '$(firstword $(HELD))$(foreach s,$(wordlist 2,9,$(HELD)), or $(s))' --progress none
 
-.PHONY: demo test test-slow test-all test-live browser lint gate baseline comparison bench docs peers lock \
+.PHONY: demo test test-slow test-all test-live test-libraries library browser lint gate baseline comparison bench docs peers \
+	peers-comparison lock \
 	clean help
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -72,13 +79,26 @@ test: $(VENV)/.dev  ## run the tests, but for the slow ones
 test-slow: $(VENV)/.dev browser  ## run the slow tests: servers, kills, browser, wheel, processes
 	$(PYTEST) -m slow $(PYTEST_FLAGS)
 
-test-all: $(VENV)/.dev browser  ## run all tests
+test-all: $(VENV)/.dev browser test-libraries  ## run all tests
 	$(PYTEST) $(PYTEST_FLAGS)
 
 # Needs a C++ compiler besides; some minutes the first time, and about one from then on.
 test-live: $(LIVE)/.ready  ## let a small real model on this machine do every task, and replay it
 	$(LIVE)/bin/python -m pytest -p no:cacheprovider tests/live/live_model.py \
 		tests/live/test_recorded.py $(LIVE_FLAGS)
+
+# The adapters of libraries, against the libraries themselves; none is skipped.
+test-libraries: $(VENV)/.dev $(UNDER_TEST:%=.venv-%/.ready)  ## play scenarios against real libraries
+	$(BIN)/python -m pytest -p no:cacheprovider tests/adapters/real_libraries.py \
+		tests/adapters/real_mcp_servers.py
+
+# Real memories on some scenarios and slices of leakage; the date is told, and no clock is read.
+peers-comparison: $(VENV)/.dev $(LIBRARIES:%=.venv-%/.ready)  ## measure docs/real-memories.md anew: DATE=2026-11-23
+	@[ -n "$(DATE)" ] || { echo "which day? make peers-comparison DATE=2026-11-23" >&2; exit 1; }
+	$(BIN)/python -m benchmarks.real_memories --date $(DATE) $(COMPARISON_FLAGS)
+
+library: $(NAME:%=.venv-%/.ready)  ## set up a library under test: make library NAME=mem0
+	@[ -n "$(NAME)" ] || { echo "which? make library NAME=... ($(UNDER_TEST))" >&2; exit 1; }
 
 # The HTML report is tested in a real browser.
 browser:
@@ -123,9 +143,15 @@ lock:  ## write requirements/*.lock anew from pyproject.toml; needs uv
 		--constraint requirements/run.lock -o requirements/live.lock
 	$(LOCK) $(LOCK_FLAGS) --group docs \
 		--constraint requirements/dev.lock -o requirements/docs.lock
+	$(foreach name,$(LIBRARIES),$(LOCK) $(LOCK_FLAGS) --group library-$(name) \
+		-o requirements/libraries/$(name).lock &&) true
+	$(foreach name,$(PYPI_SERVERS),$(subst 3.11,3.12,$(LOCK)) $(LOCK_FLAGS) --group mcp-$(name) \
+		-o requirements/mcp/$(name).lock &&) true
+	$(foreach name,$(NPM_SERVERS),npm install --package-lock-only --silent \
+		--prefix requirements/mcp/$(name) &&) true
 
 clean:  ## remove the environments, build products and caches; runs and reports stay
-	rm -rf $(VENV) $(PEERS) $(LIVE) $(DOCS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(LIVE) $(DOCS) $(UNDER_TEST:%=.venv-%) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## list the targets
@@ -188,4 +214,28 @@ $(LIVE)/.ready: requirements/live.lock pyproject.toml
 	$(INSTALL) --require-hashes --no-build-isolation -r $<
 	$(INSTALL) --no-deps --no-build-isolation -e .
 	$(COMPILE)
+	@touch $@
+
+$(LIBRARIES:%=.venv-%/.ready): .venv-%/.ready: requirements/libraries/%.lock
+	$(new_environment)
+	$(install_lock)
+	@touch $@
+
+# Servers start anew for each principal, which takes twice as long if nothing is compiled.
+$(PYPI_SERVERS:%=.venv-%/.ready): .venv-%/.ready: requirements/mcp/%.lock
+	@rm -rf $(@D)  # it may be of another Python
+	$(new_environment)
+	$(install_lock)
+	$(COMPILE)
+	@touch $@
+
+# The first Python that is new enough; where there is none, the package says so.
+$(PYPI_SERVERS:%=.venv-%/.ready): PYTHON = $(shell requirements/find_python 3.12)
+
+$(NPM_SERVERS:%=.venv-%/.ready): .venv-%/.ready: requirements/mcp/%/package-lock.json
+	@command -v npm >/dev/null || \
+		{ echo "$* needs npm and node (Debian: apt-get install npm)" >&2; exit 1; }
+	@echo "Setting up $(@D) from $<"
+	@mkdir -p $(@D) && cp $(<D)/package.json $< $(@D)
+	@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@

@@ -158,7 +158,7 @@ def parse_json(
         raise refusal(f"{prefix}has more than {MOST_VALUES:,} values", path=path, line=line)
     try:
         text = data.removeprefix(_MARK).decode()
-        value = (_QUICK if quick else _STRICT).decode(text)
+        value = (QUICK if quick else _STRICT).decode(text)
     except json.JSONDecodeError as error:
         where = (error.lineno, error.colno) if line is None else (line, None)
         said = f"{prefix}not JSON: {error.msg}"
@@ -169,7 +169,7 @@ def parse_json(
         raise refusal(f"{prefix}nested too deeply", path=path, line=line) from None
     except ValueError as error:
         raise refusal(f"{prefix}{error}", path=path, line=line) from None
-    if _may_be_deep(data) and _is_deep(value):
+    if _may_be_deep(data) and is_deep(value):
         raise refusal(f"{prefix}nested too deeply", path=path, line=line)
     return value
 
@@ -211,14 +211,15 @@ _STRICT = json.JSONDecoder(
     parse_float=_float,
     parse_int=_int,
 )
-_QUICK = json.JSONDecoder(parse_constant=_no_constant)
+QUICK = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def _may_be_deep(data: bytes) -> bool:
     return data.count(b"[") + data.count(b"{") > DEEPEST
 
 
-def _is_deep(value: object) -> bool:
+def is_deep(value: object) -> bool:
+    """Whether lists and objects are nested deeper than `DEEPEST`."""
     level = [value]
     for _ in range(DEEPEST):
         level = [

@@ -1,4 +1,4 @@
-"""The base of strategies over foreign memories: the latest messages, and what the memory finds."""
+"""The base of strategies over foreign memories: rules, the latest messages, and what is found."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import chain, zip_longest
 
 from memsim.adapters.credit import CreditIndex, ForeignText, SourceCredit
 from memsim.adapters.event_loop import OwnLoop
-from memsim.context import Context, escaped
+from memsim.context import Context, Section, escaped
 from memsim.errors import StrategyError
 from memsim.memory.forget_request import requested_message
 from memsim.memory.history.window import Window
@@ -42,6 +42,8 @@ _LABEL = 40
 class BlackBox(Strategy):
     """Shows the latest messages of the asker, and earlier texts that a foreign memory finds.
 
+    System messages of the asker stay, because an agent sends its instructions with each question.
+
     An adapter writes `add` and `find`, and what else its memory can do. Each of these methods may
     be a coroutine function. All coroutines run on one loop.
 
@@ -52,11 +54,13 @@ class BlackBox(Strategy):
     Attributes:
         virtual_time: whether the memory takes its time from `message.time` and `query.time`.
         ranks: whether `find` returns the best text first, so that its order can be scored.
+        notes: what a report shows beside the strategy, such as the version of the memory.
         per_user: whether a user finds only what that user said, so that grants need more questions.
     """
 
     inspectable = False
     virtual_time = False
+    notes: tuple[str, ...] = ()
     per_user = True
     ranks = False
 
@@ -70,6 +74,7 @@ class BlackBox(Strategy):
         self._order: dict[str, int] = {}
         self._credit = CreditIndex()
         self._windows = self._new_windows()
+        self._rules: dict[str, dict[str, Message]] = {}
         self._readable: dict[str, dict[str, None]] = {}
         self._granted: dict[str, None] = {}
         self._noted = False
@@ -106,20 +111,24 @@ class BlackBox(Strategy):
         self._keep(message)
 
     def context(self, query: Query) -> Context:
+        rules = self._standing(query)
+        room = query.budget - rules.tokens
         window = (
-            self._windows.seen_by(query.principal).section(query.budget, last=self._window)
+            self._windows.seen_by(query.principal).section(room, last=self._window)
             if self._window
             else self.env.build.section("window", ())
         )
-        found = self._found(query, query.budget - window.tokens)
+        room -= window.tokens
+        found = self._found(query, room)
         if not found and not window.messages and self.per_user and query.principal in self._granted:
             raise StrategyError(
                 f"the memory has users of its own: what others let {query.principal} read"
                 " is not measured"
             )
-        messages = self._fitting(found, window.messages, query, query.budget - window.tokens)
+        messages = self._fitting(found, (*rules.messages, *window.messages), query, room)
         ranking = (source for _, credit in found for source in credit.sources)
         return self.env.build.context(
+            rules,
             self.env.build.section("recalled", messages),
             window,
             ranking=tuple(dict.fromkeys(ranking)) if self.ranks else (),
@@ -130,8 +139,8 @@ class BlackBox(Strategy):
         if not self._noted:
             self._noted = True
             self.env.log(Event(kind=FOREIGN))
-            if not self.virtual_time:
-                self.env.log(Event(kind=NOTE, detail=WALL_TIME))
+            for note in self.notes if self.virtual_time else (*self.notes, WALL_TIME):
+                self.env.log(Event(kind=NOTE, detail=note))
 
     def grant(self, grant: Grant) -> None:
         if grant.revoked:
@@ -158,6 +167,15 @@ class BlackBox(Strategy):
             self._loop.close()
 
     # What a context holds.
+
+    def _standing(self, query: Query) -> Section:
+        """The system messages of the asker, of which the latest fit first."""
+        kept: list[Message] = []
+        for rule in reversed(self._rules.get(query.principal, {}).values()):
+            if self.env.build.tokens([rule, *kept]) > query.budget:
+                break
+            kept.insert(0, rule)
+        return self.env.build.section("system", kept)
 
     def _found(self, query: Query, room: int) -> list[tuple[ForeignText, SourceCredit]]:
         if not query.text or room <= 0:
@@ -230,13 +248,18 @@ class BlackBox(Strategy):
         self._said[message.id] = message
         self._order[message.id] = len(self._order)
         self._credit.add(message)
+        if message.role == "system":
+            self._rules.setdefault(message.principal, {})[message.id] = message
+            return
         window = self._windows.of(message.principal)
         if window.answers_here(message):
             window.add(message)
 
     def _drop(self, ids: Sequence[str]) -> None:
         for source in ids:
-            self._windows.of(self._said.pop(source).principal).remove([source])
+            owner = self._said.pop(source).principal
+            self._windows.of(owner).remove([source])
+            self._rules.get(owner, {}).pop(source, None)
         self._credit.remove(ids)
 
 

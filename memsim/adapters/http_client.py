@@ -7,20 +7,16 @@ that failed to answer once is not asked again. Redirects are not followed, and n
 from __future__ import annotations
 
 import http.client
-import io
 import json
-import select
-import socket
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
-from urllib.parse import quote, urlencode, urlsplit
+from typing import Any, NoReturn
+from urllib.parse import quote, urlencode
 
-from memsim.adapters.http_contract import MOST_REPLY, REPLY_SECONDS, SPACE
+from memsim.adapters.http_contract import DEEPEST, MOST_REPLY, REPLY_SECONDS, SPACE
+from memsim.adapters.json_depth import nested_deeper
+from memsim.adapters.timed_http import TimedConnection
 from memsim.errors import StrategyError
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 Body = Mapping[str, object]
 Fields = Sequence[tuple[str, str]]
@@ -55,20 +51,9 @@ class ContractClient:
     """
 
     def __init__(self, url: str, *, space: str = "", timeout: float = REPLY_SECONDS) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query:
-            raise ValueError(f"url is {url!r}: it begins with http:// and names a host")
-        if parts.username is not None:
-            raise ValueError("url holds a user or a password, which would stand in every report")
-        if not 0 < timeout <= 3600:
-            raise ValueError(f"timeout is {timeout}: more than 0 seconds, at most 3600")
-        self.host: str = parts.hostname
+        self._connection = TimedConnection(url, timeout)
+        self.host = self._connection.host
         self.timeout = timeout
-        self._prefix = parts.path.rstrip("/")
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else None
-        self._connection = (kind or http.client.HTTPConnection)(
-            parts.hostname, parts.port, timeout=timeout
-        )
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if space:
             self._headers[SPACE] = space
@@ -118,13 +103,8 @@ class ContractClient:
     def _exchange(
         self, method: str, path: str, body: bytes | None, timeout: float
     ) -> tuple[int, bytes]:
-        connection = self._connection
         end = time.monotonic() + timeout
-        line = self._connect(timeout)
-        line.end = end
-        connection.request(method, self._prefix + path, body=body, headers=self._headers)
-        line.flush()
-        response = connection.getresponse()
+        response = self._connection.send(method, path, body, self._headers, end)
         length = response.length
         if length is not None and length > MOST_REPLY:
             raise ValueError(f"an answer of {length:,} bytes, and {MOST_REPLY:,} are allowed")
@@ -133,76 +113,6 @@ class ContractClient:
             raise ValueError(f"an answer of more than {MOST_REPLY:,} bytes")
         response.close()
         return response.status, data
-
-    def _connect(self, timeout: float) -> _TimedSocket:
-        connection = self._connection
-        held = connection.sock
-        if isinstance(held, _TimedSocket):
-            if not held.has_news():
-                return held
-            connection.close()  # the server closed it, or speaks without being asked
-        connection.timeout = timeout
-        connection.connect()
-        timed = _TimedSocket(connection.sock)
-        connection.sock = timed  # it has what http.client uses of a socket
-        return timed
-
-
-class _TimedSocket:
-    """A socket whose every read and write ends at one moment."""
-
-    def __init__(self, real: socket.socket) -> None:
-        self._real = real
-        self._waiting: list[bytes] = []
-        self.end = 0.0
-
-    def has_news(self) -> bool:
-        """Whether anything can be read; between two requests, that is the end."""
-        if not hasattr(select, "poll"):
-            return bool(select.select([self._real], [], [], 0)[0])
-        waiting = select.poll()
-        waiting.register(self._real, select.POLLIN)
-        return bool(waiting.poll(0))
-
-    def sendall(self, data: bytes) -> None:
-        """Keep it for `flush`: head and body in one piece wake the server once."""
-        self._waiting.append(data)
-
-    def flush(self) -> None:
-        """Send what is waiting."""
-        data, self._waiting = b"".join(self._waiting), []
-        self._real.settimeout(self._left())
-        self._real.sendall(data)
-
-    def receive_into(self, buffer: WriteableBuffer) -> int:
-        """Read what there is."""
-        self._real.settimeout(self._left())
-        return self._real.recv_into(buffer)
-
-    def makefile(self, _mode: str) -> io.BufferedReader:
-        """A file of what is received; closing it leaves the socket open."""
-        return io.BufferedReader(_Receiver(self))
-
-    def close(self) -> None:
-        """Close the socket."""
-        self._real.close()
-
-    def _left(self) -> float:
-        left = self.end - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return left
-
-
-class _Receiver(io.RawIOBase):
-    def __init__(self, timed: _TimedSocket) -> None:
-        self._timed = timed
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        return self._timed.receive_into(buffer)
 
 
 def _address(path: str, fields: Fields) -> str:
@@ -215,6 +125,8 @@ def _cause(error: Exception) -> str:
 
 
 def _parsed(what: str, status: int, data: bytes) -> Any:  # noqa: ANN401 - JSON
+    if nested_deeper(data, DEEPEST):
+        raise ServerError(f"{what}: the answer is nested deeper than {DEEPEST}", status=status)
     try:
         value = json.loads(data, parse_constant=_refuse)
     except (ValueError, RecursionError):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import quote
 from uuid import uuid4
@@ -15,8 +14,9 @@ from memsim.adapters.contract_replies import read_identity, read_names, read_pag
 from memsim.adapters.credit import ForeignText
 from memsim.adapters.http_client import ContractClient, ServerError
 from memsim.adapters.http_contract import IDENTITY_SECONDS, MOST_IDS, Capability
+from memsim.adapters.listed_memory import listed
 from memsim.message import Block, Message, Text, ToolUse
-from memsim.strategy import Environment, Query, Surface
+from memsim.strategy import Environment, Query
 
 Read = Literal["auto", "context", "search"]
 
@@ -58,7 +58,7 @@ class HttpMemory(BlackBox):
         self._kept: dict[str | None, tuple[ForeignText, ...]] = {}
         if self._offers("memories"):
             # What a strategy shows is read from its class, and a server is known only now.
-            self.__class__ = _listed(type(self))
+            self.__class__ = listed(type(self))  # type: ignore[assignment]
 
     def add(self, message: Message) -> None:
         self._kept.clear()
@@ -163,26 +163,6 @@ class HttpMemory(BlackBox):
         if strange is not None:
             raise ServerError(f"{route}: a text names {strange[:80]!r}, which nobody said")
         return replace(text, sources=sources) if self._prefix else text
-
-
-class ListedMemory(HttpMemory):
-    """A server that lists everything it keeps, so that its store can be inspected."""
-
-    inspectable = True
-
-    def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
-        for window in self._windows.visible(viewer):
-            for message in window:
-                yield Surface(tier="window", sources=(message.id,), text=message.text)
-        for text in self.kept(viewer):
-            sources = text.sources or self._credit.of(text).sources
-            yield Surface(tier=text.tier or "store", sources=sources, text=text.text)
-
-
-@lru_cache(maxsize=16)
-def _listed(kind: type[HttpMemory]) -> type[ListedMemory]:
-    """The class of a strategy over a server that lists what it keeps."""
-    return type(kind.__name__, (ListedMemory, kind), {"__module__": kind.__module__})
 
 
 def _block(block: Block) -> dict[str, Any]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memsim.adapters.http_contract import Capability
     from memsim.certification.visit import Visit
 
-KIT = 1
+KIT = 2
 """The version of the kit: another one where a clause is added, dropped or changed."""
 
 AREAS = (

@@ -110,6 +110,17 @@ class Visit:
         self.pass_turn()
         return name
 
+    def tell_word(self) -> tuple[str, str]:
+        """Say a word of this clause, and make sure that it is found; return it, and its message.
+
+        Raises:
+            UnmeasuredClause: it is not found.
+        """
+        word = self.word()
+        name = self.tell(f"The lamp is called {word}.")
+        self.need(word)
+        return word, name
+
     def pass_turn(self) -> None:
         """End the turn, and have somebody else say something in a turn of its own."""
         self.end()

@@ -20,6 +20,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from memsim.adapters.environments import run_folder
 from memsim.clock import Clock
 from memsim.discovery.catalogue import locate
 from memsim.discovery.params import read_params
@@ -262,10 +263,16 @@ def resolve(ref: StrategyRef | str, project: Project | None = None) -> StrategyR
 
 
 def source_digest(ref: StrategyRef) -> str:
-    """The sha256 of a strategy's source, or of its entry point's name if there is no source."""
+    """The sha256 of a strategy's source, or of its entry point's name if there is no source.
+
+    A YAML file that a parameter names, such as a mapping, is part of the source.
+    """
     if ref.file is None:
         return hashlib.sha256(ref.entry.encode()).hexdigest()
-    return _file_digest(ref.file, pin(ref.file))
+    named = (run_folder() / value for _, value in ref.params if value.endswith(".yaml"))
+    files = [ref.file, *(path for path in named if path.is_file())]
+    digests = [_file_digest(file, pin(file)) for file in files]
+    return hashlib.sha256("".join(digests).encode()).hexdigest() if digests[1:] else digests[0]
 
 
 @lru_cache(maxsize=256)

@@ -6,11 +6,13 @@
     sliding_window:messages=40,scope=turn   with parameters
     my.py                                   the only strategy in a file
     my.py@Mine:x=1                          one of several
+    mcp:server-memory,k=5                   the same as mcp:preset=server-memory,k=5
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -24,6 +26,11 @@ _FILE = re.compile(
 )
 _NAME = re.compile(r"^(?P<name>[A-Za-z_][\w-]*)(?::(?P<rest>.*))?$", re.DOTALL)
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+_UNNAMED = {"mcp": "preset"}
+"""By strategy, the parameter that may stand first without its name, and is printed so."""
+_PRESET = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +66,11 @@ class StrategyRef:
     def __str__(self) -> str:
         if not self.params:
             return self.handle
-        return f"{self.handle}:" + ",".join(f"{key}={value}" for key, value in self.params)
+        return f"{self.handle}:" + ",".join(self._shown(*each) for each in self.params)
+
+    def _shown(self, key: str, value: str) -> str:
+        unnamed = key == _UNNAMED.get(self.handle) and key == self.params[0][0]
+        return value if unnamed and _PRESET.fullmatch(value) else f"{key}={value}"
 
 
 def parse_ref(text: str) -> StrategyRef:
@@ -77,8 +88,16 @@ def parse_ref(text: str) -> StrategyRef:
     return StrategyRef(
         name=parts["name"] or "",
         path=parts.get("path") or "",
-        params=_parse_params(parts["rest"], text),
+        params=_parse_params(_named(text, parts), text),
     )
+
+
+def _named(text: str, parts: Mapping[str, str | None]) -> str | None:
+    """The parameters, each with its name."""
+    rest, first = parts["rest"], _UNNAMED.get(text.partition(":")[0])
+    if first and rest and _PRESET.fullmatch(rest.partition(",")[0]):
+        return f"{first}={rest}"
+    return rest
 
 
 def _parse_params(rest: str | None, text: str) -> tuple[tuple[str, str], ...]:

@@ -1,16 +1,20 @@
-"""Refuse requests that are larger than the memory contract allows, before they are parsed."""
+"""Refuse requests that are larger or deeper than the contract allows, before they are parsed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memsim.adapters.http_contract import MOST_BODY, STATUSES
+from memsim.adapters.http_contract import DEEPEST, MOST_BODY, STATUSES
+from memsim.adapters.json_depth import nested_deeper
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _TOO_LARGE = (
     b'{"error":{"code":"too_large","message":"the body has more than %d bytes"}}' % MOST_BODY
+)
+_TOO_DEEP = (
+    b'{"error":{"code":"too_large","message":"the body is nested deeper than %d"}}' % DEEPEST
 )
 
 
@@ -33,8 +37,11 @@ class BodyLimit:
             body += part.get("body", b"")
             more = part.get("more_body", False)
             if len(body) > MOST_BODY:
-                await _refuse(send)
+                await _refuse(send, _TOO_LARGE)
                 return
+        if nested_deeper(body, DEEPEST):
+            await _refuse(send, _TOO_DEEP)
+            return
         waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def again() -> Message:
@@ -43,8 +50,8 @@ class BodyLimit:
         await self._app(scope, again, send)
 
 
-async def _refuse(send: Send) -> None:
+async def _refuse(send: Send, why: bytes) -> None:
     headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
     status = STATUSES["too_large"]
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": _TOO_LARGE})
+    await send({"type": "http.response.body", "body": why})

@@ -27,7 +27,16 @@ from memsim.context import Context, Section
 from memsim.errors import StrategyError
 from memsim.message import Message, Text, ToolResult, ToolUse
 from memsim.models import Prompt, Request, ToolSpec
-from memsim.strategy import Event, Forget, ForgetOutcome, Grant, Location, Query, Surface
+from memsim.strategy import (
+    Event,
+    Forget,
+    ForgetOutcome,
+    Grant,
+    Location,
+    Query,
+    SentContext,
+    Surface,
+)
 
 RECORDS = (
     Context,
@@ -39,6 +48,7 @@ RECORDS = (
     Query,
     Request,
     Section,
+    SentContext,
     Surface,
     Text,
     ToolResult,

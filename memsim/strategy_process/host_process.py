@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import memsim.errors
+from memsim.adapters.environments import FOLDER_VARIABLE, run_folder
 from memsim.context import Context
 from memsim.discovery.project import find_project
 from memsim.errors import MemsimError, RemoteError, StrategyError, UsageError
@@ -104,7 +105,7 @@ class IsolatedStrategies:
         os.set_blocking(self._alarm, False)
         self._place = tempfile.mkdtemp(prefix="memsim-apart-")
         env = {k: v for k, v in os.environ.items() if k not in _HIDDEN}
-        env |= {"TMPDIR": self._place, **self._interpreter}
+        env |= {"TMPDIR": self._place, FOLDER_VARIABLE: str(run_folder()), **self._interpreter}
         self._server = fork_server(self._interpreter)
         self._conduct.pid = self._server.start(self._place, env, theirs.fileno(), alarm)
         theirs.close()

@@ -169,3 +169,21 @@ def test_a_memory_that_cannot_forget_says_so() -> None:
     assert not outcome.supported
     assert memory.context(ask(memory, "order")).verbatim == {"m1"}
     memory.close()
+
+
+def test_standing_rules_stay() -> None:
+    """A system message outlives the window, of its principal alone, until it is erased."""
+    memory = Shelf(environment([]), window=1)
+    rule = said("system", "Never name the colour.", id="r1", principal="ana")
+    memory.observe(rule)
+    tell(memory, "blue door", "green door", "red door")
+    query = ask(memory, "Hello?")
+
+    sections = {s.layer: s.messages for s in memory.context(query).sections}
+    assert sections["system"] == (rule,)
+    assert [m.text for m in sections["window"]] == ["red door"]
+    assert "system" not in {s.layer for s in memory.context(ask(memory, "Hi?", "ben")).sections}
+    assert memory.context(ask(memory, "Hello?", budget=2)).sections == ()
+    memory._drop(["r1"])
+    assert "r1" not in memory.context(query).verbatim
+    memory.close()

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from memsim.adapters.http_client import ContractClient, ServerError
+from memsim.adapters.json_depth import nested_deeper
 from memsim.cli.program import program
 from memsim.discovery.loader import prepare
 from memsim.errors import ExitCode
@@ -105,3 +106,17 @@ def test_a_run_ends_unmeasurable(
 
     assert result.exit_code == ExitCode.UNMEASURABLE
     assert "Traceback" not in result.output
+
+
+def test_nesting_is_measured_outside_of_texts(subtests: pytest.Subtests) -> None:
+    """Brackets in texts do not count, whatever is escaped in them."""
+    for data, deep in (
+        (b"[" * 32 + b"]" * 32, False),
+        (b"[" * 33, True),
+        (b'{"text": "' + b"[" * 99 + b'"}', False),
+        (b'{"text": "\\"' + b"[" * 99 + b'"}', False),
+        (b'{"text": "\\\\", "more": ' + b"[" * 40, True),
+        (b"[" + b"[]," * 99 + b"[]]", False),
+    ):
+        with subtests.test(data=data[:20]):
+            assert nested_deeper(data, 32) is deep

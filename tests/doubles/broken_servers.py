@@ -297,6 +297,13 @@ class Boundless(HonestServer):
         return super().context(said, body | {"budget": 1_000_000})
 
 
+class Deep(HonestServer):
+    """Takes bodies of any depth."""
+
+    def too_deep(self, body: Record) -> bool:
+        return False
+
+
 class Trusting(HonestServer):
     """Accepts anything."""
 
@@ -355,6 +362,7 @@ BROKEN: Mapping[str, type[HonestServer]] = {
     "limits.names": ShortNames,
     "limits.k": Generous,
     "limits.budget": Boundless,
+    "limits.nesting": Deep,
     "limits.refusals": Trusting,
     "concurrency.writers": Hasty,
 }

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from memsim.adapters.http_contract import CAPABILITIES, STATUSES, ErrorCode
+from memsim.adapters.http_contract import CAPABILITIES, DEEPEST, STATUSES, ErrorCode
 
 Record = dict[str, Any]
 Reply = tuple[int, Record]
@@ -53,6 +53,16 @@ class HonestServer:
     def space_of(self, name: str) -> str:
         """The space that a header means."""
         return name
+
+    def too_deep(self, body: Record) -> bool:
+        """Whether a body is nested deeper than the contract allows."""
+        depth = 0
+        level: list[Any] = [body]
+        while level and depth <= DEEPEST:
+            inside = [each.values() if isinstance(each, dict) else each for each in level]
+            level = [each for found in inside for each in found if isinstance(each, dict | list)]
+            depth += 1
+        return bool(level)
 
     def check(self, body: Record) -> None:
         """Refuse what is no message."""
@@ -133,6 +143,8 @@ class HonestServer:
         with self.lock:
             said = self.disk.setdefault(self.space_of(space), [])
             try:
+                if self.too_deep(body):
+                    raise Refusal("too_large")  # noqa: TRY301 - answered below
                 return 200, self.route(method, parts.path, parse_qs(parts.query), body, said)
             except Refusal as refusal:
                 return refusal.status, refusal.body

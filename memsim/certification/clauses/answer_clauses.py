@@ -65,9 +65,7 @@ def pure(visit: Visit) -> None:
 @clause("reading.sources", "sources")
 def sources(visit: Visit) -> None:
     """A text names the messages that it came from, and no others."""
-    word = visit.word()
-    name = visit.tell(f"The lamp is called {word}.")
-    visit.need(word)
+    word, name = visit.tell_word()
     for text in visit.texts(word):
         if name not in text.sources:
             raise BrokenPromise("a text does not name the message that it came from")

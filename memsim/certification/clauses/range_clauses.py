@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memsim.adapters.http_client import ServerError
-from memsim.adapters.http_contract import MOST_NAME, MOST_TEXT
+from memsim.adapters.http_contract import DEEPEST, MOST_NAME, MOST_TEXT
 from memsim.certification.clause import clause
 from memsim.certification.clause_result import BrokenPromise
 from memsim.certification.visit import Visit
@@ -109,6 +109,21 @@ def budget(visit: Visit) -> None:
             raise BrokenPromise(f"the budget is {most} tokens, and the context has {tokens}")
 
 
+@clause("limits.nesting")
+def nesting(visit: Visit) -> None:
+    """A request that is nested too deep is refused, and one at the limit is taken."""
+    _taken(visit, visit.body("The lamp is green.") | {"more": _nested(DEEPEST - 1)}, "the limit")
+    try:
+        visit.send(visit.body("The lamp is red.") | {"more": _nested(DEEPEST + 1)})
+    except ServerError as error:
+        if not error.status:
+            raise
+        if error.status >= 500 or not error.code:
+            raise BrokenPromise(f"a deep request is refused with {error.status}") from error
+    else:
+        raise BrokenPromise(f"a request that is nested deeper than {DEEPEST} is accepted")
+
+
 @clause("limits.refusals")
 def refusals(visit: Visit) -> None:
     """A wrong request is refused with an error of the contract."""
@@ -126,6 +141,14 @@ def refusals(visit: Visit) -> None:
                 raise BrokenPromise(f"{what}: refused with {said}") from error
         else:
             raise BrokenPromise(f"{what}: accepted")
+
+
+def _nested(depth: int) -> list[object]:
+    """A list in a list, so many times."""
+    found: list[object] = []
+    for _ in range(depth - 1):
+        found = [found]
+    return found
 
 
 def _taken(visit: Visit, body: dict[str, object], what: str) -> None:

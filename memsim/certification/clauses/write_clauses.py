@@ -53,9 +53,7 @@ def conflict(visit: Visit) -> None:
 @clause("idempotence.turn_end")
 def turn_end(visit: Visit) -> None:
     """A turn that is ended again, with nothing said, changes nothing."""
-    word = visit.word()
-    visit.tell(f"The lamp is called {word}.")
-    visit.need(word)
+    word, _ = visit.tell_word()
     before = visit.answers(f"What is called {word}?")
     for _ in range(3):
         visit.end()
@@ -90,9 +88,7 @@ def sessions(visit: Visit) -> None:
 @clause("isolation.spaces", "spaces")
 def spaces(visit: Visit) -> None:
     """Two spaces have nothing in common."""
-    word = visit.word()
-    visit.tell(f"The lamp is called {word}.")
-    visit.need(word)
+    word, _ = visit.tell_word()
     if visit.texts(word, client=visit.another_client("-2")):
         raise BrokenPromise("another space finds what was said")
 
@@ -116,9 +112,7 @@ def one_message(visit: Visit) -> None:
 @clause("deletion.residue", "delete_messages", "memories")
 def residue(visit: Visit) -> None:
     """Nothing of a deleted message stands in the list of memories."""
-    word = visit.word()
-    name = visit.tell(f"The lamp is called {word}.")
-    visit.need(word)
+    word, name = visit.tell_word()
     visit.delete(name)
     if any(word in text.text for text in visit.memories()):
         raise BrokenPromise("a deleted message, or what was derived from it, is kept")
@@ -162,9 +156,7 @@ def reset(visit: Visit) -> None:
     """A reset empties the memory."""
     if not visit.offers("spaces"):
         raise NothingToTry("without spaces, a reset would reach what others have said")
-    word = visit.word()
-    visit.tell(f"The lamp is called {word}.")
-    visit.need(word)
+    word, _ = visit.tell_word()
     visit.client.post("/v1/reset", {})
     if visit.texts(word):
         raise BrokenPromise("a message is found after the reset")
@@ -185,9 +177,7 @@ def kept(visit: Visit) -> None:
 @clause("restart.deleted", "restart", "delete_messages")
 def stays_deleted(visit: Visit) -> None:
     """What was deleted before a restart does not come back."""
-    word = visit.word()
-    name = visit.tell(f"The lamp is called {word}.")
-    visit.need(word)
+    word, name = visit.tell_word()
     visit.delete(name)
     visit.client.post("/v1/restart", {})
     if visit.texts(word):
@@ -209,9 +199,7 @@ def virtual(visit: Visit) -> None:
 @clause("clock.times", "clock")
 def times(visit: Visit) -> None:
     """The time of a text is the time of its message, not of the machine."""
-    word = visit.word()
-    visit.tell(f"The lamp is called {word}.")
-    visit.need(word)
+    word, _ = visit.tell_word()
     told = [text.time for text in visit.texts(word) if text.time is not None]
     if not told:
         raise NothingToTry("no text has a time")

@@ -1,0 +1,67 @@
+"""The page that compares real memories: figures, and reasons where there are none."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from benchmarks.real_memories import BEGIN, END, PAGE, Measured, tables, written
+from benchmarks.real_memory_targets import TARGETS, Target
+from memsim.discovery.catalogue import find_strategies
+from memsim.discovery.project import Project
+
+TARGET = Target("some:infer=on", "a memory")
+ERROR = "some.py:3: ValueError: there is no environment .venv-some: make it (in __init__)"
+
+
+def case(name: str, **more: object) -> dict[str, Any]:
+    """A line of cases.jsonl."""
+    return {"scenario": name, "error": "", "counts": {"probes": 60, "errors": 0}, **more}
+
+
+def test_figures_versions_and_leaks_are_shown() -> None:
+    """Recall with its leaks, attempts that say anything, and the version that a note names."""
+    metrics = {"recall": 0.8461, "leaks": 3.0, "context_mean": 1234.5}
+    notes = ["some-package 2.2.1", "keeps nothing in files"]
+    outcomes = {"leak": 1, "safe": 58, "error": 1}
+    found = {
+        "two_customers": case("two_customers", metrics=metrics, notes=notes),
+        "L1": case("L1", outcomes=outcomes, counts={"probes": 60, "errors": 1}),
+    }
+
+    text = "\n".join(tables([Measured(TARGET, found)], date(2026, 11, 23)))
+
+    assert "Measured on 2026-11-23" in text
+    assert "| some-package 2.2.1 | n/a | n/a | .85 (leaks: 3) | 1,234 |" in text
+    assert "| `some:infer=on` | 1 of 59 | n/a | n/a |" in text
+    assert "keeps nothing in files; another person asks: 1 of 60 without a score |" in text
+
+
+def test_what_failed_is_not_a_figure() -> None:
+    """The reason stands below the tables, without the place where it was raised."""
+    metrics = {"recall": None, "leaks": None, "context_mean": None}
+    failed = case("two_customers", metrics=metrics, error=ERROR)
+
+    text = "\n".join(tables([Measured(TARGET, {"two_customers": failed})], date(2026, 11, 23)))
+
+    assert "| memsim | n/a | n/a | n/a | n/a |" in text
+    assert "two_customers: there is no environment .venv-some: make it |" in text
+
+
+def test_the_page_keeps_what_is_around_the_tables() -> None:
+    """Only the part between the marks is written."""
+    page = PAGE.read_text("utf-8")
+
+    assert written(f"a\n{BEGIN}\nold\n{END}\nb\n", iter(["new"])) == (
+        f"a\n{BEGIN}\n\nnew\n\n{END}\nb\n"
+    )
+    assert [page.count(mark) for mark in (BEGIN, END)] == [1, 1]
+
+
+def test_every_target_is_a_strategy_and_on_the_page() -> None:
+    """The list names nothing that is gone, and the page nothing that was not measured."""
+    page = PAGE.read_text("utf-8")
+    known = {found.name for found in find_strategies(Project())}
+
+    assert {target.ref.partition(":")[0] for target in TARGETS} <= known
+    assert [t.ref for t in TARGETS if f"| `{t.ref}` | {t.about} |" not in page] == []
