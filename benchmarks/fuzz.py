@@ -30,6 +30,7 @@ from benchmarks.fuzz_files import FILES
 from benchmarks.fuzz_memories import MEMORIES
 from benchmarks.fuzz_runs import RUNS
 from benchmarks.fuzz_states import STATES
+from benchmarks.fuzz_traces import TRACES
 from benchmarks.fuzz_wire import WIRE
 from memsim.errors import MemsimError
 from memsim.testing.folders import throwaway
@@ -40,7 +41,7 @@ Target = Callable[[random.Random], None]
 Factory = Callable[[Path, ExitStack], Target]
 """Makes one in a folder, and says what is to be closed in the end."""
 
-TARGETS: Mapping[str, Factory] = {**FILES, **RUNS, **MEMORIES, **WIRE, **STATES}
+TARGETS: Mapping[str, Factory] = {**FILES, **TRACES, **RUNS, **MEMORIES, **WIRE, **STATES}
 """Every kind of input."""
 
 LONGEST = 20

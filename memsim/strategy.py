@@ -25,13 +25,30 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-Control = Literal["floor", "ceiling", "evidence"]
+Control = Literal["floor", "ceiling", "evidence", "recorded"]
 JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
 State = dict[str, JSON]
 """The result of `save`: JSON values only."""
 
 Retention = Mapping[str, tuple[timedelta, timedelta | None]]
 """By category: how long an entry is served, and when it is erased; None for never."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentContext:
+    """What the agent of a recorded conversation really sent its model in one turn.
+
+    Attributes:
+        system: its instructions.
+        summary: the text that stood for messages before `since`.
+        recalled: what its own memory returned: each text, with the messages that it quotes.
+        since: the earliest message of the session that was still sent; empty for none.
+    """
+
+    system: str = ""
+    summary: str = ""
+    recalled: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    since: str = ""
 
 
 @fast_init
@@ -45,6 +62,7 @@ class Query:
         turn: the turn of the question.
         evidence: ids of the messages that hold the answer; only for strategies whose `control` is
             `evidence`.
+        sent: what the recorded agent sent; only for strategies whose `control` is `recorded`.
     """
 
     text: str
@@ -54,6 +72,7 @@ class Query:
     turn: int
     budget: int
     evidence: tuple[str, ...] = ()
+    sent: SentContext | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

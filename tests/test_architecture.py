@@ -35,6 +35,7 @@ ORDER = (
     "adapters",
     "discovery",
     "config",
+    "traces",
     "scenario",
     "trace",
     "replay",
@@ -169,6 +170,7 @@ NOUNS: Mapping[str, str] = {
     "encoding": "a way to write tokens or text, as in Unicode",
     "finding": "a result of an audit or an attack",
     "laundering": "the name of an attack",
+    "mapping": "what belongs to what, as in typing.Mapping",
     "planning": "a field of work, of which scenarios tell",
     "poisoning": "the name of an attack",
     "ranking": "an ordered list, as in information retrieval",
@@ -293,6 +295,11 @@ def heavy_imports(modules: Mapping[str, Module], late: frozenset[str] = LATE) ->
     ]
 
 
+def programs(modules: Mapping[str, Module]) -> set[str]:
+    """The programs that run libraries in environments of their own."""
+    return {name for name in modules if name.startswith("memsim.adapters.libraries.")}
+
+
 def foreign_imports(strategy: Module) -> list[str]:
     """What a strategy file may not import: it has to run wherever memsim is installed."""
     return [
@@ -355,8 +362,24 @@ def test_heavy_packages_are_imported_late(
     memsim: dict[str, Module], strategies: dict[str, Module]
 ) -> None:
     """Nothing slow is imported before it is used; a strategy is itself late, so numpy may be."""
-    assert heavy_imports(memsim) == []
+    own = {name: module for name, module in memsim.items() if name not in programs(memsim)}
+    assert heavy_imports(own) == []
     assert heavy_imports(strategies, late=frozenset(strategies)) == []
+
+
+def test_programs_of_libraries_stand_alone(memsim: dict[str, Module]) -> None:
+    """They run in environments without memsim: neither side imports the other."""
+    alone = programs(memsim)
+    crossing = [
+        (module.name, imported.target)
+        for module in memsim.values()
+        for imported in module.imports
+        if imported.target.partition(".")[0] == "memsim"
+        and (module.name in alone or any(imported.target.startswith(name) for name in alone))
+    ]
+
+    assert len(alone) > 5
+    assert crossing == []
 
 
 def test_late_modules_exist(memsim: dict[str, Module]) -> None:

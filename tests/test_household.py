@@ -22,7 +22,12 @@ LOCKS = sorted(ROOT.glob("requirements/*.lock"))
 COMPROMISED = ("1.82.7", "1.82.8")
 HEAVY = ["chromadb", "litellm", "matplotlib", "pandas"]
 
-each_lock = pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+LIBRARIES = sorted(ROOT.glob("requirements/libraries/*.lock"))
+SERVERS = sorted(ROOT.glob("requirements/mcp/*.lock"))
+
+each_lock = pytest.mark.parametrize(
+    "lock", [*LOCKS, *LIBRARIES, *SERVERS], ids=lambda path: path.name
+)
 each_lock_of_memsim = pytest.mark.parametrize(
     "lock", [lock for lock in LOCKS if lock.name != "docs.lock"], ids=lambda path: path.name
 )
@@ -80,6 +85,61 @@ def test_locked_litellm_is_sound(lock: Path) -> None:
 
     assert Version(version) >= Version("1.82.9")
     assert version not in COMPROMISED
+
+
+def test_each_library_under_test_is_pinned_alike(subtests: pytest.Subtests) -> None:
+    """Makefile, pyproject.toml, lock and strategy name the same libraries and versions."""
+    texts = [path.read_text("utf-8") for path in sorted(ROOT.glob("strategies/*.py"))]
+    told = re.findall(
+        r'^    library = "(.+)"\n.*\n    requirements = "(.+)"$', "\n".join(texts), re.MULTILINE
+    )
+    (named,) = re.findall(
+        r"^LIBRARIES := (.+)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE
+    )
+
+    assert named.split() == [lock.stem for lock in LIBRARIES] == sorted(name for name, _ in told)
+    for name, requirements in told:
+        with subtests.test(library=name):
+            locked = {
+                pin.partition(" ")[0] for pin in pins(ROOT / f"requirements/libraries/{name}.lock")
+            }
+
+            assert project()["dependency-groups"][f"library-{name}"] == [
+                *requirements.split(),
+                "uv>=0.9",
+            ]
+            assert set(re.sub(r"\[.*?\]", "", requirements).split()) <= locked
+
+
+def preset_of(name: str) -> str:
+    """The text of an MCP server's preset."""
+    return (ROOT / f"memsim/adapters/mcp_presets/{name}.yaml").read_text("utf-8")
+
+
+def test_each_mcp_server_under_test_is_pinned_alike() -> None:
+    """Makefile, pyproject.toml, locks and presets name the same servers and versions."""
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    named = {
+        kind: re.findall(rf"^{kind}_SERVERS := (.+)$", makefile, re.MULTILINE)[0].split()
+        for kind in ("PYPI", "NPM")
+    }
+    packages = sorted(ROOT.glob("requirements/mcp/*/package.json"))
+    presets = sorted(p.stem for p in (ROOT / "memsim/adapters/mcp_presets").glob("*.yaml"))
+
+    assert named["PYPI"] == [lock.stem for lock in SERVERS]
+    assert named["NPM"] == [package.parent.name for package in packages]
+    assert sorted([*named["PYPI"], *named["NPM"]]) == presets
+    for lock in SERVERS:
+        wanted = project()["dependency-groups"][f"mcp-{lock.stem}"]
+        assert wanted[-1] == "uv>=0.9"
+        assert " ".join(wanted[:-1]) in preset_of(lock.stem)
+        assert set(wanted[:-1]) <= {pin.partition(" ")[0] for pin in pins(lock)}
+    for package in packages:
+        ((name, version),) = json.loads(package.read_text("utf-8"))["dependencies"].items()
+        locked = json.loads(package.with_name("package-lock.json").read_text("utf-8"))["packages"]
+        assert f"{name}@{version}" in preset_of(package.parent.name)
+        assert locked[f"node_modules/{name}"]["version"] == version
+        assert all(each.get("integrity") for place, each in locked.items() if place)
 
 
 @each_lock

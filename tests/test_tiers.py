@@ -62,7 +62,10 @@ def test_a_row_is_fast_where_its_id_says_so() -> None:
 def test_tests_that_share_something_run_in_one_worker() -> None:
     """A file, an import or a server; other slow tests are shared out one by one."""
     weather, faults = "models/test_live_weather.py", "models/test_live_faults.py"
-    slow = "tests/gate/test_compare_command.py::test_a", "tests/test_resume.py::test_a[1]"
+    slow = (
+        "tests/gate/test_compare_command.py::test_a",
+        "tests/plugin/test_lost_workers.py::test_a[1]",
+    )
 
     assert "test_clock.py" == worker_group("tests/test_clock.py::test_any[a/b.py::c]")
     assert "litellm" == worker_group(f"tests/{weather}::a") == worker_group(f"tests/{faults}::b")

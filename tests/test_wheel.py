@@ -31,6 +31,7 @@ FOLDERS = ("memsim", "strategies", "scenarios")
 def run(command: list[str | Path], cwd: Path = ROOT, **more: str) -> str:
     """Run a command without the caller's Python settings; fail with what it said."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    env |= {"PYTEST_ADDOPTS": "-p no:schemathesis"}  # borrowed, and takes a second to import
     done = subprocess.run(
         command, cwd=cwd, env=env | more, capture_output=True, text=True, check=False
     )

@@ -63,6 +63,10 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "scenario/test_script_fuzz.py",
         "scenario/test_script_hostile.py",
         "adapters/test_hostile_server.py::test_a_run_ends_unmeasurable",
+        "adapters/test_mcp_memory.py::test_a_hostile_server_never_passes",
+        "adapters/test_mcp_memory.py::test_a_run_with_a_dead_server_is_unmeasurable",
+        "adapters/test_mcp_memory.py::test_a_server_is_asked_in_three_ways",
+        "adapters/test_mcp_memory.py::test_an_honest_server_passes",
         "certification/test_certify.py::test_a_hostile_server_holds_nothing",
         "service/test_contract_fuzz.py",
         "service/test_service_fuzz.py",
@@ -84,6 +88,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "test_tokens.py::test_a_megabyte_of_one_character_can_be_counted",
     ),
     "kills": (
+        "adapters/test_mcp_memory.py::test_servers_end_with_a_killed_run",
         "cli/test_environment.py::test_an_interrupt_keeps_the_run_and_says_how_to_go_on",
         "faults/test_resume_kills.py",
         "faults/test_server_kills.py",
@@ -219,11 +224,19 @@ PARTLY_SLOW: tuple[str, ...] = (
 """Files whose slow tests are known by a fixture, an id or a marker of their own."""
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
+    "channels of artefacts": ("leakage/test_channels_of_artefacts.py",),
+    "channels of derived texts": ("leakage/test_channels_of_derived.py",),
+    "channels of forgetting": ("leakage/test_channels_of_forgetting.py",),
+    "defects": ("testing/test_defects.py",),
+    "departures": ("testing/test_departures.py",),
     "doubles": ("leakage/test_doubles.py",),
+    "hostile scripts": ("scenario/test_script_hostile.py",),
     "gate": ("gate/test_own_gate.py",),
+    "isolated runs": ("strategy_process/test_isolated_runs.py",),
     "matrix": ("test_builtin_scenarios.py",),
     "page": ("report/html/test_html_browser.py", "report/html/test_replay_viewer.py"),
     "plots": ("report/test_plots.py",),
+    "resumed runs": ("test_resume.py",),
     "wheel": ("test_wheel.py",),
     "litellm": (
         "models/test_judged_cases.py",

@@ -7,6 +7,7 @@ from typing import Literal
 
 import click
 
+from memsim.atomic_files import write_whole
 from memsim.cli.run_options import format_option
 from memsim.cli.terminal import ColorChoice, Terminal
 from memsim.errors import UsageError
@@ -79,7 +80,7 @@ def command(
 def _save(folder: Path, page: str, record: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / MARKDOWN).write_text(page, encoding="utf-8")
-        (folder / JSON).write_text(record, encoding="utf-8")
+        for name, text in ((MARKDOWN, page), (JSON, record)):
+            write_whole(folder / name, text.encode(), private=False)
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error.strerror}") from error

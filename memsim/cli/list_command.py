@@ -1,4 +1,4 @@
-"""`memsim list`: list scenarios, strategies, metrics, runs and datasets without executing any."""
+"""`memsim list`: list scenarios, strategies, metrics, runs, datasets and trace formats."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Examples:
 @click.argument(
     "kind",
     required=False,
-    type=click.Choice(["scenarios", "strategies", "metrics", "runs", "datasets"]),
+    type=click.Choice(["scenarios", "strategies", "metrics", "runs", "datasets", "formats"]),
 )
 @click.option(
     "-v",
@@ -63,7 +63,7 @@ Examples:
     help="Also list parameters, and the tests of reproduced systems.",
 )
 def command(kind: str | None, verbose: bool) -> None:
-    """List scenarios, strategies, metrics, runs or datasets.
+    """List scenarios, strategies, metrics, runs, datasets or formats of recorded conversations.
 
     Without an argument, scenarios, strategies and datasets are listed. No strategy file is
     executed.
@@ -241,10 +241,29 @@ def _datasets(_view: ListView) -> Iterator[TextLine]:
     yield TextLine(text=f"  leakage   memsim run leakage -k L7   ({len(CHANNELS)} channels)")
 
 
+def _formats(view: ListView) -> Iterator[TextLine]:
+    from memsim.traces.exports import EXPORTS
+    from memsim.traces.formats import trace_formats
+
+    rows: list[Row] = [
+        ((f.name, str(f.version), "yes" if f.name in EXPORTS else "", f.about), "")
+        for f in trace_formats().values()
+    ]
+    columns = [
+        Column("format", right=False),
+        Column("version"),
+        Column("export", right=False),
+        Column("what writes it", right=False, rank=1, clip=True),
+    ]
+    yield from view.table(columns, rows)
+    yield TextLine(text="  memsim import PATH -o scenarios/NAME   finds the format by the content")
+
+
 _SECTIONS: Mapping[str, Callable[[ListView], Iterator[TextLine]]] = {
     "scenarios": _scenarios,
     "strategies": _strategies,
     "metrics": _metrics,
     "runs": _runs,
     "datasets": _datasets,
+    "formats": _formats,
 }

@@ -216,8 +216,14 @@ def _shadowing(strategies: Sequence[StrategyRef], project: Project) -> list[str]
 
 
 def _probeless(made: CasePlan) -> list[str]:
-    without = dict.fromkeys(str(case.scenario) for case in made.cases if not case.probes)
-    return [f"{scenario} asks no probe: nothing of it can be measured" for scenario in without]
+    without = dict.fromkeys(case.scenario for case in made.cases if not case.probes)
+    return [f"{ref} asks no probe: nothing of it can be measured{_advice(ref)}" for ref in without]
+
+
+def _advice(ref: ScenarioRef) -> str:
+    if not ref.load().recorded:
+        return ""
+    return " but what was sent: write questions under the key probes of that file"
 
 
 def _check_names(settings: Settings) -> None:

@@ -189,6 +189,8 @@ def watch_asked(query: Query, strategy: Strategy) -> None:
         raise InvariantError(f"{query.text!r} is asked by nobody")
     if query.evidence and strategy.control != "evidence":
         raise InvariantError(f"{query.text!r} tells which messages hold the answer")
+    if query.sent is not None and strategy.control != "recorded":
+        raise InvariantError(f"{query.text!r} tells what the recorded agent sent")
 
 
 def watch_fitted(shown: Context, fitted: Context, budget: int) -> None:

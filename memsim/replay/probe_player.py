@@ -47,6 +47,7 @@ class ProbePlayer:
             turn=ask.turn + 1 if ask.apart else ask.turn,
             budget=max(0, case.budget - self._query_tokens(probe)),
             evidence=sources if case.strategy.control == "evidence" else (),
+            sent=ask.sent if case.strategy.control == "recorded" else None,
         )
         result = _ProbeResult()
         try:

@@ -179,6 +179,7 @@ class Stage:
             time=turn.time,
             turn=turn.number,
             budget=case.budget,
+            sent=turn.sent if self.strategy.control == "recorded" else None,
         )
         watch_asked(query, self.strategy)
         context, overflow, _ = case.fit(case.request(query), query.budget)

@@ -222,6 +222,20 @@ class Narrator:
             self._sessions.spell(step.id, step.line)
         return step.id
 
+    def join(self, session: str, principal: str, now: datetime, line: int | None) -> None:
+        """A session of a recorded conversation begins or goes on at a moment."""
+        self.open(OpenSession(line=line, id=session, principal=principal, at=now))
+
+    def next_call(self) -> int:
+        """The number of the next tool call."""
+        self._calls += 1
+        return self._calls
+
+    def limit(self, turns: int, line: int | None) -> None:
+        """Refuse a script of too many turns."""
+        if self.turn + turns > MAX_TURNS:
+            raise ScenarioError(f"has more than {MAX_TURNS:,} turns", line=line)
+
     def _wait(self, span: timedelta, line: int | None) -> ElapseEvent:
         self._advance(span, line)
         return ElapseEvent(now=self.now)
@@ -275,7 +289,7 @@ class Narrator:
     def skip(self, step: Filler) -> None:
         """Go past a filler without saying it."""
         self._fillers += 1
-        self._limit(step.turns, step.line)
+        self.limit(step.turns, step.line)
         self.turn += step.turns
         self.messages += 2 * step.turns
         try:
@@ -285,7 +299,7 @@ class Narrator:
 
     def exchange(self, exchange: ScriptExchange) -> Turn:
         """One turn as written."""
-        self._limit(1, exchange.line)
+        self.limit(1, exchange.line)
         self.turn += 1
         speaker = exchange.heard or exchange.reply[0]
         named = speaker.speaker if isinstance(speaker, Say) else None
@@ -306,10 +320,6 @@ class Narrator:
         )
         self._advance(self._pace, exchange.line)
         return turn
-
-    def _limit(self, turns: int, line: int | None) -> None:
-        if self.turn + turns > MAX_TURNS:
-            raise ScenarioError(f"has more than {MAX_TURNS:,} turns", line=line)
 
     def _reply(self, exchange: ScriptExchange, sheet: _Sheet) -> None:
         said: Say | None = None

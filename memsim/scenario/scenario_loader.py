@@ -14,6 +14,7 @@ from typing import Any
 from memsim.clock import stamp
 from memsim.errors import ErrorCollector, ScenarioError
 from memsim.scenario import filler
+from memsim.scenario.conversation_step import RecordedConversation, read_conversations
 from memsim.scenario.document import (
     MappingNode,
     Node,
@@ -27,6 +28,7 @@ from memsim.scenario.document import (
 from memsim.scenario.filler import SeededVoice
 from memsim.scenario.narrator import Narrator, ScriptExchange, repetition, script_beats
 from memsim.scenario.placement import PlacedProbe, place_probes
+from memsim.scenario.recorded_turns import recorded_turns
 from memsim.scenario.script import (
     UNKNOWN,
     Ask,
@@ -57,7 +59,7 @@ from memsim.scenario.script_plan import (
 )
 from memsim.scenario.survey import Survey, survey
 from memsim.scenario.value_kinds import fold_name
-from memsim.strategy import Forget
+from memsim.strategy import Forget, SentContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +100,7 @@ class CheckedScript:
 _SHORT = 100
 """Steps of a script whose events are all held at once."""
 
-_LONG = (Filler, Repeat, UseTools)
+_LONG = (Filler, Repeat, UseTools, RecordedConversation)
 """Steps that may generate any number of turns, or of words."""
 
 _LAST: tuple[CheckedScript | None, int, tuple[ScriptEvent, ...]] = (None, 0, ())
@@ -110,11 +112,14 @@ class _Player:
         self._script = performance
         self._at = Narrator(plan, SeededVoice(plan, performance.values, seed))
         self._sources: dict[str, list[str]] = {}
+        self._sent: SentContext | None = None
 
     def events(self) -> Iterator[ScriptEvent]:
         for beat in script_beats(self._script.plan.turns):
             if isinstance(beat, Filler):
                 yield from self._filler(beat)
+            elif isinstance(beat, RecordedConversation):
+                yield from self._recorded(beat)
             elif isinstance(beat, ScriptExchange):
                 yield from self._exchange(beat)
             else:
@@ -127,6 +132,18 @@ class _Player:
             yield turn
             if turn.number in due:
                 yield from self._asks(due[turn.number])
+
+    def _recorded(self, step: RecordedConversation) -> Iterator[ScriptEvent]:
+        due = self._script.due
+        session = ""
+        for turn, following in recorded_turns(step, self._at):
+            # What is asked after a turn is what the agent needed in the next one.
+            self._sent = following
+            if turn.session != session:
+                session = turn.session
+                yield ElapseEvent(now=turn.time)
+            yield turn
+            yield from self._asks(due.get(turn.number, ()))
 
     def _exchange(self, exchange: ScriptExchange) -> Iterator[ScriptEvent]:
         turn = self._at.exchange(exchange)
@@ -168,7 +185,7 @@ class _Player:
     def _asks(self, probes: Iterable[Probe]) -> Iterator[Ask]:
         at = self._at
         for probe in probes:
-            yield Ask(probe=probe, turn=at.turn, session=at.session, time=at.now)
+            yield Ask(probe=probe, turn=at.turn, session=at.session, time=at.now, sent=self._sent)
 
 
 def _present(elapsed: ElapseEvent | None) -> tuple[ElapseEvent, ...]:
@@ -185,6 +202,7 @@ def make_scenario(root: Node | None, path: Path | str) -> Scenario:
         ScenarioError: it is wrong; without a path.
     """
     plan = PLAN.read(_document(root), "the scenario")
+    plan = replace(plan, turns=read_conversations(plan.turns, Path(path)))
     found = survey(plan)
     placed = place_probes(plan, found)
     values = _check_generated(plan, found)
@@ -268,7 +286,13 @@ def _scenario(
         expect_lines={b.name: b.line for b in plan.expect if b.line is not None},
         fingerprint=fingerprint(plan, generated=bool(found.domains)),
         tags=plan.tags,
+        recorded=_only_recorded(plan),
     )
+
+
+def _only_recorded(plan: Plan) -> tuple[bytes, ...]:
+    steps = [s for s in plan.turns if isinstance(s, RecordedConversation)]
+    return tuple(s.data for s in steps) if len(steps) == len(plan.turns) else ()
 
 
 def fingerprint(plan: Plan, *, generated: bool) -> str:
@@ -313,7 +337,7 @@ def _record(value: object, parts: tuple[tuple[str, object], ...]) -> dict[str, o
 def _fields(kind: type) -> tuple[tuple[str, object], ...] | None:
     if not is_dataclass(kind):
         return None
-    return tuple((f.name, f.default) for f in fields(kind) if f.name != "line")
+    return tuple((f.name, f.default) for f in fields(kind) if f.repr and f.name != "line")
 
 
 def load_scenarios(path: Path | str) -> list[Scenario]:

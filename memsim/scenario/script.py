@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from memsim.message import Message
-    from memsim.strategy import Forget
+    from memsim.strategy import Forget, SentContext
 
 Ability = Literal[
     "recall",
@@ -116,6 +116,7 @@ class Turn:
         reply: what the model says, with its tool calls and their results; empty when nobody asks
             the model, as in a recorded conversation between people, and then no context is built
             for the turn.
+        sent: what the agent itself sent, where the turn was recorded.
     """
 
     number: int
@@ -125,6 +126,7 @@ class Turn:
     heard: tuple[Message, ...]
     reply: tuple[Message, ...] = ()
     facts: tuple[Fact, ...] = ()
+    sent: SentContext | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +143,7 @@ class Ask:
 
     Attributes:
         apart: asked in a turn of its own, for which the messages of `turn` are earlier ones.
+        sent: what a recorded agent sent next.
     """
 
     probe: Probe
@@ -148,6 +151,7 @@ class Ask:
     session: str
     time: datetime
     apart: bool = False
+    sent: SentContext | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,6 +202,7 @@ class Scenario:
         fingerprint: sha256 of what the script says.
         dataset: name of the dataset it belongs to; empty for scenarios. Means over a dataset are
             clustered by scenario.
+        recorded: the content of its conversation files, if the script plays nothing else.
     """
 
     name: str
@@ -213,6 +218,7 @@ class Scenario:
     fingerprint: str = ""
     dataset: str = ""
     tags: tuple[str, ...] = ()
+    recorded: tuple[bytes, ...] = field(default=(), repr=False)
 
     def events(self, seed: int) -> Iterator[ScriptEvent]:
         """The script's events in order.

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from memsim.errors import ScenarioError
 from memsim.fast_dataclass import fast_init
 from memsim.message import EPOCH
+from memsim.scenario.conversation_step import FileKind, PlayConversation, RecordedConversation
 from memsim.scenario.document import ListNode, MappingNode, Node, ScalarNode
 from memsim.scenario.domains import DOMAINS
 from memsim.scenario.record_kinds import (
@@ -210,7 +211,19 @@ class Repeat:
     turns: Annotated[tuple[Node, ...], Key(_Steps(), "what comes again; $i is the count from 1")]
 
 
-PlainStep = Say | Filler | UseTools | OpenSession | Gap | Share | Forgetting | Restart | AskHere
+PlainStep = (
+    Say
+    | Filler
+    | UseTools
+    | OpenSession
+    | Gap
+    | Share
+    | Forgetting
+    | Restart
+    | AskHere
+    | PlayConversation
+    | RecordedConversation
+)
 ScriptStep = PlainStep | Repeat
 
 _STEPS: ListOf[ScriptStep] = ListOf(ReferenceKind("turn", lambda: STEP))
@@ -234,6 +247,12 @@ _ACTIONS: dict[str, FieldKind[ScriptStep]] = {
         "session",
         RecordKind("session", OpenSession, short="id"),
         "another conversation begins, or one goes on",
+    ),
+    "conversation": ActionKind(
+        "conversation",
+        FileKind(".jsonl"),
+        "a recorded conversation: its file, beside this one",
+        PlayConversation,
     ),
     "gap": ActionKind("gap", DurationKind(), "nothing is said for so long", Gap),
     "ask": ActionKind("ask", NamesKind("probe", single=True), "a probe is asked here", AskHere),

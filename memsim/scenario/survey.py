@@ -11,8 +11,10 @@ from functools import partial, singledispatchmethod
 from memsim.errors import ErrorCollector, ScenarioError
 from memsim.language.form_search import says_value
 from memsim.message import Message
+from memsim.scenario.conversation_step import PlayConversation, RecordedConversation
 from memsim.scenario.document import nearest_name, quote
 from memsim.scenario.narrator import Narrator, ScriptExchange, script_beats
+from memsim.scenario.recorded_turns import recorded_turns
 from memsim.scenario.script import UNKNOWN, Fact
 from memsim.scenario.script_plan import (
     AskHere,
@@ -223,6 +225,17 @@ class _Surveyor:
         self._narrator.open(beat)
 
     @_visit.register
+    def _(self, beat: PlayConversation) -> None:
+        raise ScenarioError("a repeat must not contain a conversation", line=beat.line)
+
+    @_visit.register
+    def _(self, beat: RecordedConversation) -> None:
+        for turn, _ in recorded_turns(beat, self._narrator):
+            for message in (*turn.heard, *turn.reply):
+                self._mention(message)
+            self._note_turns()
+
+    @_visit.register
     def _(self, beat: Filler) -> None:
         self._narrator.skip(beat)
         self._found.domains.setdefault(beat.domain or self._plan.domain, beat.line)
@@ -243,6 +256,9 @@ class _Surveyor:
         self._text += len(message.text)
         if self._text > MAX_TEXT:
             raise ScenarioError(f"says more than {MAX_TEXT:,} characters without filler", line=line)
+        return self._mention(message)
+
+    def _mention(self, message: Message) -> set[str]:
         found = self._sought.found(message.text)
         for answer in sorted(found):
             mention = AnswerMention(message.turn, message.id)

@@ -304,7 +304,7 @@ class NameKind(FieldKind[str]):
 
     def read(self, node: Node, name: str) -> str:
         text = scalar_of(node, name, "a name").text
-        problem = _ident_problem(text)
+        problem = name_problem(text)
         if problem:
             raise ScenarioError(f"{name} {quote(text)} {problem}", line=node.line)
         return text
@@ -313,7 +313,7 @@ class NameKind(FieldKind[str]):
         return {**PLAIN, "maxLength": ID_LENGTH, "pattern": _PATTERN}
 
 
-def _ident_problem(text: str) -> str:
+def name_problem(text: str) -> str:
     if not text:
         return "is empty"
     if len(text) > ID_LENGTH:

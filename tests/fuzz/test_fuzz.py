@@ -22,6 +22,7 @@ INPUTS: Final = {
     "locomo": 120,
     "page": 12,
     "plots": 12,
+    "trace values": 60,
 }
 STATES, OTHERS = 80, 24
 """Inputs of states and of other kinds; `benchmarks/fuzz.py` tries a hundred thousand of each."""

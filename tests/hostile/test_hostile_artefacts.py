@@ -67,6 +67,8 @@ PATTERNS = {
     "l09_stale.py": "a closed list of values, escaped",
     "l17_authority.py": "a tag of our own, escaped",
     "markdown_files.py": "a key and a text, escaped",
+    "mcp_mapping.py": "the user's own mapping, trusted as the command in it is",
+    "mcp_replies.py": "the same, for lines of bounded length",
     "native_polarity.py": "our own phrases",
     "patterns.py": "one of three classes of signs",
     "pins.py": "a tag of our own",

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from memsim.errors import ScenarioError
 from memsim.scenario import load_scenario
+from tests.forks import Forks
 
 HEAD = "memsim: 1\nname: hostile\n"
 MEGA = 1024 * 1024
@@ -133,12 +132,15 @@ HOSTILE: dict[str, tuple[Callable[[], str], str]] = {
     ),
 }
 
+IMPORTS = """
+from memsim.errors import ScenarioError
+from memsim.scenario import load_scenarios
+"""
 LOAD = f"""
 import resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))
 resource.setrlimit(resource.RLIMIT_AS, ({ADDRESS_SPACE}, {ADDRESS_SPACE}))
-from memsim.errors import ScenarioError
-from memsim.scenario import load_scenarios
+{IMPORTS}
 try:
     load_scenarios(sys.argv[1])
 except ScenarioError as error:
@@ -148,19 +150,21 @@ else:
 """
 
 
+@pytest.fixture(scope="module")
+def forks() -> Iterator[Forks]:
+    """What forks processes that read scripts."""
+    with Forks(IMPORTS) as started:
+        yield started
+
+
 @pytest.mark.parametrize("name", sorted(HOSTILE))
-def test_a_hostile_file_is_settled_within_limits(name: str, tmp_path: Path) -> None:
+def test_a_hostile_file_is_settled_within_limits(name: str, forks: Forks, tmp_path: Path) -> None:
     """A hostile file costs an error, or is fine; never the machine's memory or an afternoon."""
     write, expected = HOSTILE[name]
     path = tmp_path / "hostile.yaml"
     path.write_text(write(), encoding="utf-8")
 
-    done = subprocess.run(
-        [sys.executable, "-c", LOAD, str(path)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = forks.run(LOAD, str(path))
 
     assert (0, "") == (done.returncode, done.stderr)
     assert expected in done.stdout

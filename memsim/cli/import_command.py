@@ -1,0 +1,174 @@
+"""`memsim import`: make scenarios of recorded conversations, and count what is left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from memsim.cli.terminal import Terminal, complain, printable
+from memsim.errors import ConfigError, ExitCode, NoCasesError
+from memsim.report import number_format
+from memsim.report.layout import TextLine
+
+if TYPE_CHECKING:
+    from memsim.traces.imported_scenarios import ScenarioFolder
+    from memsim.traces.trace_format import ImportCounts, TraceSource
+
+_SHOWN = 20
+"""Problems that are printed one by one."""
+
+
+@click.command(
+    "import",
+    epilog="""\b
+Examples:
+  memsim import conversations.json -o scenarios/mine
+  memsim import traces/ --dry-run""",
+)
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("scenarios/imported"),
+    show_default=True,
+    help="Folder of the scenarios.",
+)
+@click.option(
+    "--format",
+    "form",
+    default="auto",
+    show_default=True,
+    help="A name of `memsim list formats`; auto looks at the content.",
+)
+@click.option(
+    "--pace",
+    default="1min",
+    show_default=True,
+    help="Time from message to message, where a trace has no times.",
+)
+@click.option(
+    "--person",
+    default="",
+    metavar="NAME",
+    help="Whose conversations are that name no user; then they are sessions of one scenario.",
+)
+@click.option("--dry-run", is_flag=True, help="Print what would come in, and write nothing.")
+@click.option("--force", is_flag=True, help="Replace scenarios that are there.")
+def command(
+    paths: tuple[Path, ...],
+    output: Path,
+    form: str,
+    pace: str,
+    person: str,
+    dry_run: bool,
+    force: bool,
+) -> int:
+    """Make scenarios of recorded conversations: files, folders or archives.
+
+    Every message that does not come in is counted with its reason. The exit code is 4 if a file or
+    a line could not be read, although the rest comes in, and 5 if nothing comes in.
+    """
+    from memsim.traces.imported_scenarios import ScenarioFolder
+    from memsim.traces.trace_format import ImportCounts
+
+    counts = ImportCounts()
+    target = None if dry_run else output
+    if target is not None:
+        _create(target)
+    folder = ScenarioFolder(target, counts, pace=_duration(pace), person=person, force=force)
+    terminal = Terminal.of_process()
+    terminal.say_lines(list(_imported(paths, form, folder, counts)))
+    folder.finish()
+    for problem in counts.problems[:_SHOWN]:
+        complain(str(problem))
+    more = len(counts.problems) + counts.more_problems - _SHOWN
+    if more > 0:
+        complain(f"and {more:,} more that could not be read")
+    if not folder.scenarios and not counts.problems:
+        raise NoCasesError("no conversation was found")
+    told = [*_losses(counts)]
+    if folder.scenarios:
+        told += _result(folder, output, dry_run=dry_run)
+    if told:
+        terminal.say_lines(told)
+    return ExitCode.USAGE if counts.problems else ExitCode.PASSED
+
+
+def _create(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"cannot be created: {error.strerror}", path=folder) from None
+
+
+def _duration(text: str) -> timedelta:
+    from memsim.clock import parse_duration
+
+    with suppress(ValueError):
+        span = parse_duration(text)
+        if timedelta(0) < span < timedelta(days=366):
+            return span
+    raise ConfigError(f"--pace is a duration such as 90s or 5min, up to a year, not {text!r}")
+
+
+def _imported(
+    paths: tuple[Path, ...], form: str, folder: ScenarioFolder, counts: ImportCounts
+) -> Iterator[TextLine]:
+    from memsim.traces.formats import trace_format
+    from memsim.traces.trace_files import recognised, trace_paths, trace_sources
+
+    fixed = None if form == "auto" else trace_format(form)
+    for path in trace_paths(paths, counts):
+        came: Counter[str] = Counter()
+        talks: Counter[str] = Counter()
+        for source in trace_sources(path, counts):
+            known = fixed or recognised(source)
+            if known is None:
+                continue
+            named = f"{known.name} {known.version}"
+            for conversation in known.read(source):
+                messages = folder.add(conversation, known, _stem(source))
+                came[named] += messages
+                talks[named] += bool(messages)
+            came[named] += 0
+        for named, messages in came.items():
+            size = number_format.plural(talks[named], "conversation")
+            said = (
+                f"  {printable(path)}  {named}  {size}  {number_format.plural(messages, 'message')}"
+            )
+            yield TextLine(text=said)
+
+
+def _stem(source: TraceSource) -> str:
+    return Path(source.name.replace("!", "/")).stem
+
+
+def _losses(counts: ImportCounts) -> Iterator[TextLine]:
+    yield from _counted("dropped", counts.dropped)
+    yield from _counted("left out", counts.left_out)
+    yield from _counted("changed", counts.adjusted)
+
+
+def _result(folder: ScenarioFolder, output: Path, *, dry_run: bool) -> Iterator[TextLine]:
+    scenarios = folder.scenarios.values()
+    size = number_format.plural(len(scenarios), "scenario")
+    if any(scenario.paced for scenario in scenarios):
+        yield TextLine(text="times were made by --pace where a trace has none")
+    if dry_run:
+        yield TextLine(text=f"{size} would be written to {output}; nothing was written")
+        return
+    yield TextLine(text=f"{size} written to {output}")
+    lane = " -s recorded" if any(scenario.recalls for scenario in scenarios) else ""
+    yield TextLine(text=f"next: memsim run {output} -s sliding_window -s layered{lane}")
+
+
+def _counted(head: str, counts: Counter[str]) -> Iterator[TextLine]:
+    for reason, number in counts.most_common():
+        yield TextLine(text=f"{head}  {number:,}  {reason}")

@@ -1,0 +1,1 @@
+"""Recorded conversations: read from the formats of other tools, kept in one file, written back."""
