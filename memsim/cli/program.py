@@ -47,6 +47,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "view": ("view", "Open the page of a saved run in a browser."),
     "list": ("list_command", "List scenarios, strategies, metrics, runs, datasets or formats."),
     "init": ("init", "Create a project: a scenario, a strategy, a test."),
+    "generate": ("generate_command", "Write a scenario of a generated story, with dials."),
     "import": (
         "import_command",
         "Make scenarios of recorded conversations, in eight formats and more.",

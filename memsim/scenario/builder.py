@@ -108,6 +108,16 @@ class Steps:
         given = _given({"id": name, "principal": principal, "after": after, "at": at})
         return self.add(session=given)
 
+    def generate(self, family: str, *, seed: int = 0, **dials: int) -> Self:
+        """A generated story.
+
+        Args:
+            family: what is hard about it, such as `updates`.
+            seed: another one tells another story.
+            **dials: how hard it is, such as `updates=12`.
+        """
+        return self.add(generate={"family": family, "seed": seed, **dials})
+
     def gap(self, span: str) -> Self:
         """Nothing is said for a while, such as `36h`."""
         return self.add(gap=span)

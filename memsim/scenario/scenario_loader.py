@@ -26,6 +26,7 @@ from memsim.scenario.document import (
     read_text,
 )
 from memsim.scenario.filler import SeededVoice
+from memsim.scenario.generator.story_script import generated_plan
 from memsim.scenario.narrator import Narrator, ScriptExchange, repetition, script_beats
 from memsim.scenario.placement import PlacedProbe, place_probes
 from memsim.scenario.recorded_turns import recorded_turns
@@ -202,6 +203,7 @@ def make_scenario(root: Node | None, path: Path | str) -> Scenario:
         ScenarioError: it is wrong; without a path.
     """
     plan = PLAN.read(_document(root), "the scenario")
+    plan = generated_plan(plan)
     plan = replace(plan, turns=read_conversations(plan.turns, Path(path)))
     found = survey(plan)
     placed = place_probes(plan, found)

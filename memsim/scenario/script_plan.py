@@ -12,6 +12,7 @@ from memsim.message import EPOCH
 from memsim.scenario.conversation_step import FileKind, PlayConversation, RecordedConversation
 from memsim.scenario.document import ListNode, MappingNode, Node, ScalarNode
 from memsim.scenario.domains import DOMAINS
+from memsim.scenario.generator.dials import Generate
 from memsim.scenario.record_kinds import (
     ActionKind,
     Key,
@@ -223,6 +224,7 @@ PlainStep = (
     | AskHere
     | PlayConversation
     | RecordedConversation
+    | Generate
 )
 ScriptStep = PlainStep | Repeat
 
@@ -253,6 +255,11 @@ _ACTIONS: dict[str, FieldKind[ScriptStep]] = {
         FileKind(".jsonl"),
         "a recorded conversation: its file, beside this one",
         PlayConversation,
+    ),
+    "generate": ActionKind(
+        "generate",
+        RecordKind("generate", Generate, short="family"),
+        "a generated story: what is hard about it",
     ),
     "gap": ActionKind("gap", DurationKind(), "nothing is said for so long", Gap),
     "ask": ActionKind("ask", NamesKind("probe", single=True), "a probe is asked here", AskHere),

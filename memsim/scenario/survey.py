@@ -13,6 +13,7 @@ from memsim.language.form_search import says_value
 from memsim.message import Message
 from memsim.scenario.conversation_step import PlayConversation, RecordedConversation
 from memsim.scenario.document import nearest_name, quote
+from memsim.scenario.generator.dials import Generate
 from memsim.scenario.narrator import Narrator, ScriptExchange, script_beats
 from memsim.scenario.recorded_turns import recorded_turns
 from memsim.scenario.script import UNKNOWN, Fact
@@ -227,6 +228,10 @@ class _Surveyor:
     @_visit.register
     def _(self, beat: PlayConversation) -> None:
         raise ScenarioError("a repeat must not contain a conversation", line=beat.line)
+
+    @_visit.register
+    def _(self, beat: Generate) -> None:
+        raise ScenarioError("a repeat must not contain a generated story", line=beat.line)
 
     @_visit.register
     def _(self, beat: RecordedConversation) -> None:

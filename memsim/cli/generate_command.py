@@ -1,0 +1,127 @@
+"""`memsim generate`: write a scenario that is told by a generator with dials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+from memsim.cli.terminal import Terminal
+from memsim.errors import ConfigError, nearest
+from memsim.report.layout import Column, Row, Table, TextLine, terminal_table
+from memsim.scenario.generator.dials import DIALS, FAMILIES, SEED, Generate
+
+
+def _dials(command: Callable[..., int]) -> Callable[..., int]:
+    for name, dial in reversed([*DIALS.items()]):
+        flag, kind = f"--{name.replace('_', '-')}", click.IntRange(dial.least, dial.most)
+        help_text = f"{dial.about[0].upper()}{dial.about[1:]}."
+        command = click.option(flag, name, type=kind, metavar="N", help=help_text)(command)
+    return command
+
+
+@click.command(
+    "generate",
+    epilog="""\b
+Examples:
+  memsim generate updates --updates 20 -o scenarios/many_updates.yaml
+  memsim generate multi_hop --hops 4 --written""",
+)
+@click.argument("family", required=False)
+@click.option(
+    "--seed",
+    type=click.IntRange(SEED.least, SEED.most),
+    default=0,
+    metavar="N",
+    help="Another seed tells another story.",
+)
+@_dials
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The scenario file; without it the scenario is printed.",
+)
+@click.option("--written", is_flag=True, help="Write every statement and question out.")
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+def command(
+    family: str | None,
+    seed: int,
+    output: Path | None,
+    written: bool,
+    force: bool,
+    **dials: int | None,
+) -> int:
+    """Write a scenario of a generated story, whose answers are proven.
+
+    A family says what is hard about the story, and its dials say how hard it is. Without FAMILY the
+    families and their dials are listed.
+    """
+    if family is None:
+        terminal = Terminal.of_process()
+        terminal.say_lines(list(_families(terminal)))
+        return 0
+    text = _script(_step(family, seed, dials), output, written=written)
+    if output is None:
+        click.echo(text, nl=False)
+        return 0
+    try:
+        with output.open("w" if force else "x", encoding="utf-8") as stream:
+            stream.write(text)
+    except FileExistsError:
+        raise ConfigError("is there already; --force replaces it", path=output) from None
+    except OSError as error:
+        raise ConfigError(f"cannot be written: {error.strerror}", path=output) from None
+    Terminal.of_process().say(f"{output} written; play it: memsim run {output}")
+    return 0
+
+
+def _step(family: str, seed: int, dials: dict[str, int | None]) -> Generate:
+    from memsim.scenario.generator.story_script import settings
+
+    if family not in FAMILIES:
+        near = nearest(family, FAMILIES)
+        hint = f" (did you mean {near!r}?)" if near else ""
+        known = ", ".join(FAMILIES)
+        raise ConfigError(f"no family is called {family!r}{hint}; families: {known}")
+    step = Generate(line=None, family=family, seed=seed, **dials)
+    settings(step)
+    return step
+
+
+def _script(step: Generate, output: Path | None, *, written: bool) -> str:
+    import yaml
+
+    from memsim.scenario.document import parse
+    from memsim.scenario.generator.written_script import long_script, short_script
+    from memsim.scenario.scenario_loader import make_scenario
+
+    name = output.stem if output else step.family
+    said = long_script(name, step) if written else short_script(name, step)
+    text: str = yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=100)
+    # What cannot be played is refused here, and not when it is played.
+    make_scenario(parse(text), output or Path(f"{name}.yaml"))
+    return text
+
+
+def _families(terminal: Terminal) -> Iterator[TextLine]:
+    from memsim.scenario.generator.story_script import family
+
+    rows: list[Row] = [
+        (
+            (
+                name,
+                family(name).ABOUT,
+                ", ".join(f"{dial} {value}" for dial, value in family(name).DEFAULTS.items()),
+            ),
+            "",
+        )
+        for name in FAMILIES
+    ]
+    columns = [
+        Column("family", right=False),
+        Column("what is asked", right=False, rank=1, clip=True),
+        Column("dials, and where they stand", right=False),
+    ]
+    yield from terminal_table(Table(columns, rows), terminal.width).lines

@@ -1,0 +1,62 @@
+"""The step `generate`: a family of stories, its seed and its dials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from memsim.scenario.record_kinds import Key
+from memsim.scenario.value_kinds import ChoiceKind, WholeKind
+
+FAMILIES: tuple[str, ...] = tuple(
+    sorted(path.stem.removeprefix("family_") for path in Path(__file__).parent.glob("family_*.py"))
+)
+"""Names of the families, each a module of this package."""
+
+
+class Dial(NamedTuple):
+    """What a dial sets, and within which bounds."""
+
+    least: int
+    most: int
+    about: str
+
+
+DIALS: Mapping[str, Dial] = {
+    "facts": Dial(1, 2_000, "how many things are asked about"),
+    "distance": Dial(0, 500_000, "turns of other talk, spread over the sessions"),
+    "updates": Dial(0, 400, "how often each fact changes"),
+    "unreal": Dial(0, 20, "changes of each fact that are denied, supposed, quoted or joked"),
+    "look_alikes": Dial(0, 50, "facts in almost the same words, for each that is asked about"),
+    "hops": Dial(1, 6, "facts that lead to the answer"),
+    "items": Dial(1, 20, "things in each list at the end"),
+    "removed": Dial(0, 20, "things that leave each list again"),
+    "steps": Dial(2, 20, "steps of each procedure"),
+}
+"""The dials; a higher setting of each is meant to be harder."""
+
+SEED = Dial(0, 1_000_000_000, "another seed tells another story")
+
+
+def _key(dial: Dial) -> Key:
+    return Key(WholeKind(dial.least, dial.most), dial.about)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generate:
+    """A generated story; a dial that is not given stands where its family has it."""
+
+    line: int | None
+    family: Annotated[str, Key(ChoiceKind(FAMILIES), "what is hard about the story")]
+    seed: Annotated[int, _key(SEED)] = 0
+    facts: Annotated[int | None, _key(DIALS["facts"])] = None
+    distance: Annotated[int | None, _key(DIALS["distance"])] = None
+    updates: Annotated[int | None, _key(DIALS["updates"])] = None
+    unreal: Annotated[int | None, _key(DIALS["unreal"])] = None
+    look_alikes: Annotated[int | None, _key(DIALS["look_alikes"])] = None
+    hops: Annotated[int | None, _key(DIALS["hops"])] = None
+    items: Annotated[int | None, _key(DIALS["items"])] = None
+    removed: Annotated[int | None, _key(DIALS["removed"])] = None
+    steps: Annotated[int | None, _key(DIALS["steps"])] = None

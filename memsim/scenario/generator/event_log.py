@@ -1,0 +1,93 @@
+"""The records of a generated story: what happens, and what is asked of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Literal
+
+from memsim.fast_dataclass import fast_init
+from memsim.scenario.script import Ability, Match
+
+EventKind = Literal["is", "adds", "removes", "follows", "unreal"]
+"""What an event does to the world.
+
+`is` gives an attribute its only value. `adds` and `removes` change a list. `follows` says what
+comes after a step. `unreal` is denied, supposed, quoted or joked, and changes nothing.
+"""
+
+QuestionKind = Literal["now", "list", "path", "chain", "day"]
+"""What is asked: the present value, a list, the end of a path or all of it, a day's events."""
+
+
+@fast_init
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoryEvent:
+    """Something that is said of the world.
+
+    Attributes:
+        text: how it is told.
+        subject: the entity that it is about.
+        attribute: what of it; for `follows`, the procedure in which `value` follows `subject`.
+        value: the value, as `text` spells it.
+        session: number of the session in which it is told, from 0.
+        day: when it happened, if that is not when it is told.
+    """
+
+    kind: EventKind
+    text: str
+    subject: str
+    attribute: str
+    value: str
+    session: int = 0
+    day: date | None = None
+
+
+@fast_init
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoryQuestion:
+    """A question and the answer that the story means.
+
+    Attributes:
+        subject: the entity that is asked about.
+        path: the attribute; for `path`, each attribute to follow in turn.
+        expect: the answer; every part of a list.
+        day: the day that is asked about.
+        choices: options shown with the question, of which the answer is one.
+    """
+
+    kind: QuestionKind
+    ask: str
+    subject: str
+    path: tuple[str, ...]
+    expect: tuple[str, ...]
+    day: date | None = None
+    choices: tuple[str, ...] = ()
+    ability: Ability = "recall"
+    match: Match | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """Events in the order in which they are told, and the questions at the end."""
+
+    events: tuple[StoryEvent, ...]
+    questions: tuple[StoryQuestion, ...]
+    sessions: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionDays:
+    """On which day each session is held.
+
+    Attributes:
+        first: the day of the first.
+        apart: from one to the next.
+    """
+
+    first: date
+    apart: timedelta
+
+    def of(self, session: int) -> date:
+        """The day of a session, counted from 0."""
+        return self.first + session * self.apart

@@ -1,0 +1,98 @@
+"""Tastes that drift, and are asked for by the occasion and not by their words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
+from memsim.scenario.generator.random_draw import Draw
+
+DEFAULTS = {"facts": 8, "distance": 80, "updates": 3}
+MOST = {"facts": 8}
+ABOUT = "What would the user want now?"
+
+
+class Taste(NamedTuple):
+    """A preference: stated, changed, and the occasion at which it counts."""
+
+    first: str
+    changes: tuple[str, ...]
+    ask: str
+
+
+TASTES = (
+    Taste(
+        "I drink nothing but {v} tea.",
+        ("I have gone off the old tea; {v} tea it is.", "The doctor put me on {v} tea."),
+        "You are at the shop: which tea should you get me?",
+    ),
+    Taste(
+        "I write with {v} pens.",
+        ("My hand hurt, so I write with {v} pens by now.", "{v} pens have won me over."),
+        "Which pens should you put on my desk?",
+    ),
+    Taste(
+        "I fly with {v} whenever I can.",
+        ("They lost my bag, so I fly with {v} from now on.", "For the legroom I fly with {v}."),
+        "With which airline should you book me a flight?",
+    ),
+    Taste(
+        "I relax to {v} music.",
+        ("That music bores me by now, I relax to {v} music.", "Since spring it is {v} music."),
+        "Which music should you play for me tonight?",
+    ),
+    Taste(
+        "I run in {v} shoes.",
+        ("My knees gave up on those, I run in {v} shoes.", "{v} shoes feel better to run in."),
+        "Which shoes should you order for my next run?",
+    ),
+    Taste(
+        "I have my hair cut at {v}.",
+        ("He retired, so I have my hair cut at {v}.", "I have my hair cut at {v}, it is nearer."),
+        "Where should you make me an appointment for a cut of my hair?",
+    ),
+    Taste(
+        "My bread is the {v} loaf.",
+        ("I bake no more, my bread is the {v} loaf.", "My bread is the {v} loaf, without salt."),
+        "Which loaf of bread should you bring me?",
+    ),
+    Taste(
+        "I read the {v} paper at breakfast.",
+        ("I read the {v} paper now, for the crossword.", "I read the {v} paper since the strike."),
+        "Which paper should lie beside my breakfast?",
+    ),
+)
+
+
+def story(dials: Mapping[str, int], draw: Draw, _days: SessionDays) -> Story:
+    """Each taste drifts as often, a change a session."""
+    tastes = TASTES[: dials["facts"]]
+    last: dict[str, str] = {}
+    events: list[StoryEvent] = []
+    for session in range(dials["updates"] + 1):
+        for taste in draw.shuffled(tastes):
+            text = draw.pick(taste.changes) if taste.ask in last else taste.first
+            last[taste.ask] = value = draw.word()
+            events.append(
+                StoryEvent(
+                    kind="is",
+                    text=text.format(v=value),
+                    subject="me",
+                    attribute=taste.ask,
+                    value=value,
+                    session=session,
+                )
+            )
+    questions = tuple(
+        StoryQuestion(
+            kind="now",
+            ask=taste.ask,
+            subject="me",
+            path=(taste.ask,),
+            expect=(last[taste.ask],),
+            ability="preference",
+        )
+        for taste in tastes
+    )
+    return Story(events=tuple(events), questions=questions, sessions=dials["updates"] + 1)

@@ -1,0 +1,85 @@
+"""Draw names, words and dates for a story: each once, and the same for the same seed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_ONSETS: tuple[str, ...] = (
+    "b",
+    "br",
+    "d",
+    "dr",
+    "f",
+    "g",
+    "gl",
+    "h",
+    "k",
+    "kl",
+    "l",
+    "m",
+    "n",
+    "p",
+    "r",
+    "s",
+)
+_ONSETS += ("sk", "st", "t", "tr", "v", "z")
+_VOWELS = ("a", "e", "i", "o", "u", "ai", "eo", "ia")
+_CODAS = ("l", "m", "n", "nd", "r", "rk", "s", "st", "th", "x")
+_NAMES = (
+    *("Aino", "Bram", "Celia", "Dario", "Edda", "Farid", "Greta", "Hugo", "Ilse", "Jonas"),
+    *("Kaja", "Leif", "Mira", "Nuno", "Oda", "Pavel", "Quirin", "Rosa", "Sven", "Tilda"),
+    *("Ulla", "Vito", "Wanda", "Xenia", "Yara", "Zeno", "Anouk", "Bela", "Cosmo", "Dunja"),
+)
+
+
+class Draw:
+    """Chance with a seed; what it makes up is made up once."""
+
+    def __init__(self, seed: str) -> None:
+        self._random = random.Random(seed)
+        self._used: set[str] = set()
+
+    def pick(self, options: Sequence[T]) -> T:
+        """One of several."""
+        return self._random.choice(options)
+
+    def number(self, least: int, most: int) -> int:
+        """A whole number between two, both included."""
+        return self._random.randint(least, most)
+
+    def shuffled(self, items: Sequence[T]) -> list[T]:
+        """The items in any order."""
+        return self._random.sample(items, len(items))
+
+    def word(self) -> str:
+        """A word that stands in no dictionary, such as `Trikoland`."""
+        return self._new(self._syllables)
+
+    def code(self) -> str:
+        """Four digits."""
+        return self._new(lambda: str(self.number(1000, 9999)))
+
+    def person(self) -> str:
+        """A first name; with a made-up surname once the names are used up."""
+        free = [name for name in _NAMES if name not in self._used]
+        if free:
+            name = self.pick(free)
+            self._used.add(name)
+            return name
+        return f"{self.pick(_NAMES)} {self.word()}"
+
+    def _syllables(self) -> str:
+        count = self.number(2, 3)
+        parts = (self.pick(_ONSETS) + self.pick(_VOWELS) for _ in range(count))
+        return ("".join(parts) + self.pick(_CODAS)).capitalize()
+
+    def _new(self, make: Callable[[], str]) -> str:
+        made = make()
+        while made in self._used:
+            made = make()
+        self._used.add(made)
+        return made

@@ -1,0 +1,175 @@
+"""Tell a story as the steps and probes of a script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+
+from memsim.errors import ScenarioError
+from memsim.scenario.document import nearest_name
+from memsim.scenario.generator.dials import DIALS, Generate
+from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
+from memsim.scenario.generator.random_draw import Draw
+from memsim.scenario.generator.solver import Solution, proven
+from memsim.scenario.record_kinds import Named
+from memsim.scenario.script_plan import (
+    FactNote,
+    Filler,
+    OpenSession,
+    PlainStep,
+    Plan,
+    ProbeNote,
+    Say,
+    ScriptStep,
+)
+
+WEEK = 7
+"""Days from one session to the next, besides those that its turns take."""
+
+
+@cache
+def family(name: str) -> ModuleType:
+    """The module of a family."""
+    return import_module(f"memsim.scenario.generator.family_{name}")
+
+
+def settings(step: Generate) -> Mapping[str, int]:
+    """The dials of a step, with those of its family where it gives none.
+
+    Raises:
+        ScenarioError: the family has no such dial, or not so much of it.
+    """
+    told = family(step.family)
+    defaults: dict[str, int] = told.DEFAULTS
+    most: dict[str, int] = getattr(told, "MOST", {})
+    given = {d: getattr(step, d) for d in DIALS if getattr(step, d) is not None}
+    for dial, value in given.items():
+        if dial not in defaults:
+            raise ScenarioError(
+                f"{step.family} has no dial {dial}; its dials: {', '.join(defaults)}",
+                line=step.line,
+                hint=nearest_name(dial, defaults),
+            )
+        if value > most.get(dial, value):
+            raise ScenarioError(
+                f"{dial} of {step.family} is at most {most[dial]}, not {value}", line=step.line
+            )
+    return {**defaults, **given}
+
+
+def story_of(step: Generate, days: SessionDays) -> Story:
+    """The story of a step; the same for the same step and days.
+
+    Raises:
+        ScenarioError: the family has no such dial.
+    """
+    draw = Draw(f"{step.family}:{step.seed}")
+    made: Story = family(step.family).story(settings(step), draw, days)
+    return made
+
+
+class StoryScript:
+    """The steps and probes of one story.
+
+    Args:
+        step: what is generated.
+        prefix: begins the names of its facts, probes and sessions.
+        begins: when its first session does.
+        pace: from one turn to the next.
+    """
+
+    def __init__(self, step: Generate, prefix: str, begins: datetime, pace: timedelta) -> None:
+        self._begins = begins
+        self._apart = timedelta(days=WEEK + (pace * settings(step)["distance"]).days)
+        self._story = story_of(step, SessionDays(first=begins.date(), apart=self._apart))
+        self._line = step.line
+        self._prefix = prefix
+        self._distance = settings(step)["distance"]
+        self._solutions = proven(self._story)
+        self._names = self._fact_names()
+
+    @property
+    def end(self) -> datetime:
+        """When another story may begin."""
+        return self._begins + self._story.sessions * self._apart
+
+    def _fact_names(self) -> dict[int, str]:
+        # A value of an attribute replaces the one before; things of a list stand side by side.
+        names: dict[tuple[str, ...], str] = {}
+        found: dict[int, str] = {}
+        for place, event in enumerate(self._story.events):
+            if event.kind in {"unreal", "removes"}:
+                continue
+            thing = event.value if event.kind == "adds" else ""
+            key = event.subject, event.attribute, thing
+            found[place] = names.setdefault(key, f"{self._prefix}{len(names) + 1}")
+        return found
+
+    def steps(self) -> Iterator[PlainStep]:
+        """Sessions, with other talk spread among them."""
+        story = self._story
+        talk = _spread(self._distance, story.sessions)
+        for session in range(story.sessions):
+            at = self._begins + session * self._apart
+            yield OpenSession(line=self._line, id=f"{self._prefix}s{session + 1}", at=at)
+            for place, event in enumerate(story.events):
+                if event.session == session:
+                    yield self._said(place, event)
+            if talk[session]:
+                yield Filler(line=self._line, turns=talk[session])
+
+    def _said(self, place: int, event: StoryEvent) -> Say:
+        name = self._names.get(place)
+        note = FactNote(line=self._line, value=event.value)
+        facts = (Named(name, note, self._line),) if name else ()
+        return Say(line=self._line, role="user", text=event.text, facts=facts)
+
+    def probes(self) -> Iterator[Named[ProbeNote]]:
+        """The questions; each names the facts that lead to its answer."""
+        for number, question in enumerate(self._story.questions, start=1):
+            note = self._probe(question, self._solutions[number - 1])
+            yield Named(f"{self._prefix}q{number}", note, self._line)
+
+    def _probe(self, question: StoryQuestion, solution: Solution) -> ProbeNote:
+        return ProbeNote(
+            line=self._line,
+            ask=question.ask,
+            expect=question.expect,
+            forbid=solution.stale,
+            ability=question.ability,
+            match=question.match,
+            choices=question.choices,
+            facts=tuple(dict.fromkeys(self._names[place] for place in solution.evidence)),
+        )
+
+
+def _spread(turns: int, parts: int) -> list[int]:
+    share, more = divmod(turns, parts)
+    return [share + (part >= parts - more) for part in range(parts)]
+
+
+def generated_plan(plan: Plan) -> Plan:
+    """A script in which each step `generate` is told, with its questions at the end of the script.
+
+    Raises:
+        ScenarioError: a step cannot be told; with its line.
+    """
+    steps: list[ScriptStep] = []
+    probes = [*plan.probes]
+    begins = plan.start
+    for number, step in enumerate(plan.turns):
+        if not isinstance(step, Generate):
+            steps.append(step)
+            continue
+        if not all(isinstance(earlier, Generate) for earlier in plan.turns[:number]):
+            # Its sessions are held on days of their own, which other turns would move.
+            raise ScenarioError("a generated story comes before all other turns", line=step.line)
+        told = StoryScript(step, f"g{number + 1}_", begins, plan.pace)
+        steps += told.steps()
+        probes += told.probes()
+        begins = told.end
+    return replace(plan, turns=tuple(steps), probes=tuple(probes))

@@ -1,0 +1,74 @@
+"""A generated story written out, so that a person can read and edit it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from memsim.clock import stamp
+from memsim.scenario.generator.dials import DIALS, Generate
+from memsim.scenario.generator.story_script import generated_plan
+from memsim.scenario.record_kinds import Named
+from memsim.scenario.script_plan import (
+    VERSION,
+    FactNote,
+    Filler,
+    OpenSession,
+    Plan,
+    ProbeNote,
+    Say,
+)
+
+Written = dict[str, object]
+
+
+def short_script(name: str, step: Generate) -> Written:
+    """A script of the step alone, with the dials that it gives."""
+    given = {"seed": step.seed} if step.seed else {}
+    given |= {d: getattr(step, d) for d in DIALS if getattr(step, d) is not None}
+    return {
+        "memsim": VERSION,
+        "name": name,
+        "turns": [{"generate": {"family": step.family, **given}}],
+    }
+
+
+def long_script(name: str, step: Generate) -> Written:
+    """The same script with every statement, session and question of the story.
+
+    Raises:
+        ScenarioError: the family has no such dial, or not so much of it.
+    """
+    plan = generated_plan(Plan(line=None, memsim=VERSION, name=name, turns=(step,)))
+    return {
+        "memsim": VERSION,
+        "name": name,
+        "turns": list(_steps(plan)),
+        "probes": {probe.name: _probe(probe.value) for probe in plan.probes},
+    }
+
+
+def _steps(plan: Plan) -> Iterator[Written]:
+    for step in plan.turns:
+        if isinstance(step, OpenSession):
+            yield {"session": {"id": step.id, "at": stamp(step.at) if step.at else None}}
+        elif isinstance(step, Filler):
+            yield {"filler": step.turns}
+        elif isinstance(step, Say):
+            yield {"user": step.text, **_facts(step.facts)}
+
+
+def _facts(facts: tuple[Named[FactNote], ...]) -> Mapping[str, object]:
+    return {"facts": {fact.name: fact.value.value for fact in facts}} if facts else {}
+
+
+def _probe(note: ProbeNote) -> Written:
+    said: Written = {"ask": note.ask, "expect": _one_or_all(note.expect)}
+    said |= {"not": _one_or_all(note.forbid)} if note.forbid else {}
+    said |= {"ability": note.ability} if note.ability else {}
+    said |= {"match": note.match} if note.match else {}
+    said |= {"choices": [*note.choices]} if note.choices else {}
+    return said | {"facts": _one_or_all(note.facts)}
+
+
+def _one_or_all(values: tuple[str, ...]) -> str | list[str]:
+    return values[0] if len(values) == 1 else [*values]

@@ -1,0 +1,193 @@
+"""Generated stories: their answers are proven, their dials are what they are said to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import memsim
+from memsim.cli.program import program
+from memsim.errors import ScenarioError
+from memsim.scenario import ScenarioBuilder, load_scenario
+from memsim.scenario.generator.dials import DIALS, FAMILIES, Generate
+from memsim.scenario.generator.event_log import SessionDays, Story
+from memsim.scenario.generator.solver import UnprovenAnswerError, proven, without_evidence
+from memsim.scenario.generator.story_script import family, story_of
+
+DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
+HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
+HIGH |= {"items": 8, "removed": 5, "steps": 10}
+
+
+def settings() -> Iterator[tuple[str, str, int]]:
+    """Each dial of each family, at both ends."""
+    for name in FAMILIES:
+        for dial in family(name).DEFAULTS:
+            most = getattr(family(name), "MOST", {}).get(dial, HIGH[dial])
+            yield from ((name, dial, value) for value in (DIALS[dial].least, most))
+
+
+SETTINGS = [*settings()]
+
+
+@pytest.mark.parametrize(("name", "dial", "value"), SETTINGS)
+def test_every_answer_is_proven(name: str, dial: str, value: int) -> None:
+    """A replay gives it, and gives another without any one event that it needs."""
+    for seed in range(3):
+        story = story_of(Generate(line=None, family=name, seed=seed, **{dial: value}), DAYS)
+        for question, found in zip(story.questions, proven(story), strict=True):
+            assert found.evidence
+            assert found.answer not in without_evidence(story, question, found)
+            assert not set(found.answer) & set(found.stale)
+
+
+def test_an_answer_that_does_not_follow_is_refused() -> None:
+    """Whoever writes a family is told at once."""
+    story = story_of(Generate(line=None, family="updates"), DAYS)
+    question = story.questions[0]
+    wrong = replace(question, expect=("Elsewhere",))
+
+    with pytest.raises(UnprovenAnswerError, match="'Elsewhere'"):
+        proven(Story(events=story.events, questions=(wrong,)))
+
+
+def test_a_change_that_is_only_talked_about_changes_nothing() -> None:
+    """The last thing said of a key is a joke, and the key lies where it lay."""
+    step = Generate(line=None, family="updates", facts=1, updates=0, unreal=3)
+    story = story_of(step, DAYS)
+
+    assert ["is", "unreal", "unreal", "unreal"] == [event.kind for event in story.events]
+    assert story.events[0].value == story.questions[0].expect[0]
+
+
+def test_a_seed_tells_one_story() -> None:
+    """The same fingerprint and the same words, and others for another seed."""
+    one, again, other = (
+        ScenarioBuilder("x").generate("temporal", seed=seed).build() for seed in (1, 1, 2)
+    )
+
+    assert one.fingerprint == again.fingerprint != other.fingerprint
+    assert [*one.events(7)] == [*again.events(7)]
+    assert {p.expect for p in one.probes}.isdisjoint({p.expect for p in other.probes})
+
+
+def test_the_evidence_holds_every_answer_and_nobody_guesses_one() -> None:
+    """With all families: all answers in the oracle's context, none without a memory."""
+    scenarios = [
+        ScenarioBuilder(name).generate(name, distance=6).build() for name in sorted(FAMILIES)
+    ]
+    probes = memsim.run(scenarios, "sliding_window:messages=2").to_pandas("probes")
+    held = probes.groupby("strategy")["answer_in_context"].mean()
+    passed = probes.groupby("strategy")["passed"].mean()
+
+    assert 1.0 == held["oracle"]
+    assert 0.0 == held["no_memory"] == passed["no_memory"]
+
+
+@pytest.mark.parametrize(("name", "dial"), sorted({(name, dial) for name, dial, _ in SETTINGS}))
+def test_a_dial_makes_it_harder(name: str, dial: str) -> None:
+    """At its upper end some simple memory has fewer of the answers in its context."""
+    low, high = (value for n, d, value in SETTINGS if (n, d) == (name, dial))
+    plain = {"distance": 0} | ({"facts": 2} if name == "aggregation" else {})
+    least, most = (_held(name, plain | {dial: value}) for value in (low, high))
+
+    assert any(most[key] < least[key] - 0.05 for key in least), (least, most)
+
+
+def _held(name: str, dials: dict[str, int]) -> dict[tuple[str, int], float]:
+    scenario = ScenarioBuilder("x").generate(name, **dials).build()
+    found = memsim.run(scenario, ["bm25", "sliding_window"], budgets=["128", "512", "1k"])
+    probes = found.to_pandas("probes")
+    held = probes.groupby(["strategy", "budget"])["answer_in_context"].mean()
+    controls = "full_context", "bm25", "sliding_window"
+    return {(s, b): float(held[s, b]) for s in controls for b in (128, 512, 1024)}
+
+
+def test_a_story_may_stand_among_other_turns() -> None:
+    """Two of them, too; each has its own sessions, and what is written comes after them."""
+    scenario = (
+        ScenarioBuilder("mixed")
+        .generate("updates", facts=1, updates=1, distance=4)
+        .generate("procedures", facts=1, updates=0, distance=4)
+        .user("My order is A-17.", facts={"order": "A-17"})
+        .probe("order", ask="What is my order?", expect="A-17")
+        .build()
+    )
+
+    assert ["order", "g1_q1", "g2_q1"] == [probe.id for probe in scenario.probes]
+    with pytest.raises(ScenarioError, match="comes before all other turns"):
+        ScenarioBuilder("late").user("Hello.").generate("updates").build()
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        ("{family: updates, hops: 2}", "updates has no dial hops; its dials: facts, distance"),
+        ("{family: implicit, facts: 11}", "facts of implicit is at most 10, not 11"),
+        ("{family: update}", "did you mean 'updates'?"),
+        ("{family: updates, updates: 401}", "updates"),
+        ("{seed: 3}", "family"),
+    ],
+)
+def test_a_wrong_step_is_named_with_its_line(step: str, said: str, tmp_path: Path) -> None:
+    """As any other step is."""
+    path = tmp_path / "wrong.yaml"
+    path.write_text(f"memsim: 1\nname: x\nturns:\n  - generate: {step}\n", encoding="utf-8")
+
+    with pytest.raises(ScenarioError) as refused:
+        load_scenario(path)
+
+    assert said in str(refused.value)
+    assert f"{path}:4" in str(refused.value)
+
+
+def test_a_story_cannot_be_repeated() -> None:
+    """Its facts would have the same names."""
+    builder = ScenarioBuilder("x").repeat(2, lambda steps: steps.generate("updates"))
+
+    with pytest.raises(ScenarioError, match="must not contain a generated story"):
+        builder.build()
+
+
+def test_what_is_written_out_plays_the_same(tmp_path: Path) -> None:
+    """Statement for statement and question for question, for every family."""
+    for name in FAMILIES:
+        paths = []
+        for flags in ([], ["--written"]):
+            path = tmp_path / str(len(flags)) / f"{name}.yaml"
+            path.parent.mkdir(exist_ok=True)
+            paths.append(path)
+            done = CliRunner().invoke(
+                program, ["generate", name, "--seed", "3", "-o", str(path), *flags]
+            )
+            assert 0 == done.exit_code, done.output
+        short, long = map(load_scenario, paths)
+
+        assert [_plain(event) for event in short.events(7)] == [
+            _plain(event) for event in long.events(7)
+        ]
+
+
+def _plain(event: object) -> object:
+    if isinstance(event, memsim.scenario.script.Ask):
+        return replace(event, probe=replace(event.probe, line=None))
+    return event
+
+
+def test_the_families_are_listed_and_a_slip_is_named(tmp_path: Path) -> None:
+    """Each with its dials; a file that is there stays."""
+    listed = CliRunner().invoke(program, ["generate"])
+    there = tmp_path / "there.yaml"
+    there.write_text("mine", encoding="utf-8")
+
+    refused = CliRunner().invoke(program, ["generate", "updates", "-o", str(there)])
+    slip = CliRunner().invoke(program, ["generate", "multihop"])
+
+    assert all(name in listed.output for name in FAMILIES)
+    assert (4, "mine") == (refused.exit_code, there.read_text(encoding="utf-8"))
+    assert (4, True) == (slip.exit_code, "did you mean 'multi_hop'?" in slip.output)
