@@ -24,6 +24,17 @@ def environment_folder(name: str, inside: str = "") -> Path | None:
     return None
 
 
+def installed(name: str) -> str:
+    """Names and versions of the packages in `.venv-NAME`, of PyPI and npm; empty without it."""
+    folder = environment_folder(name)
+    if folder is None:
+        return ""
+    places = ("lib/python3*/site-packages/*.dist-info", "Lib/site-packages/*.dist-info")
+    packages = sorted(found.name for place in places for found in folder.glob(place))
+    locked = folder / "node_modules" / ".package-lock.json"
+    return "\n".join([*packages, locked.read_text("utf-8", "replace") if locked.is_file() else ""])
+
+
 def find_environment(name: str, install: str = "") -> Path:
     """The folder `.venv-NAME`.
 

@@ -45,6 +45,11 @@ def find_python(name: str, requirements: str) -> Path:
     )
 
 
+def program_file(name: str) -> Path:
+    """Where the program is that serves a library, if there is one of this name."""
+    return _FOLDER / f"{name}.py"
+
+
 class LibraryProcess:
     """A library that is being served.
 
@@ -98,7 +103,7 @@ class LibraryProcess:
 
     def _start(self) -> None:
         passed = {key: os.environ[key] for key in _PASSED if key in os.environ}
-        program = [str(_FOLDER / "server.py"), str(_FOLDER / f"{self._name}.py")]
+        program = [str(_FOLDER / "server.py"), str(program_file(self._name))]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(  # noqa: S603 - memsim's own program
                 [str(self._python), "-P", *program, str(self._port), json.dumps(self._options)],

@@ -163,7 +163,12 @@ def find_mapping(preset: str, file: str) -> McpMapping:
         near = nearest(preset, presets())
         hint = f" (did you mean {near!r}?)" if near else f"; there are {', '.join(presets())}"
         raise ValueError(f"no preset is called {preset!r}{hint}")
-    return load_mapping(PRESETS / f"{preset}.yaml", f"{preset}.yaml")
+    return load_mapping(preset_file(preset), f"{preset}.yaml")
+
+
+def preset_file(name: str) -> Path:
+    """Where the mapping of a preset is, if there is one of this name."""
+    return PRESETS / f"{name}.yaml"
 
 
 def load_mapping(path: Path, shown: str) -> McpMapping:

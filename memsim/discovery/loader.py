@@ -15,12 +15,10 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import lru_cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from memsim.adapters.environments import run_folder
 from memsim.clock import Clock
 from memsim.discovery.catalogue import locate
 from memsim.discovery.params import read_params
@@ -260,24 +258,6 @@ def resolve(ref: StrategyRef | str, project: Project | None = None) -> StrategyR
         class_name=found.class_name,
         control=found.control,
     )
-
-
-def source_digest(ref: StrategyRef) -> str:
-    """The sha256 of a strategy's source, or of its entry point's name if there is no source.
-
-    A YAML file that a parameter names, such as a mapping, is part of the source.
-    """
-    if ref.file is None:
-        return hashlib.sha256(ref.entry.encode()).hexdigest()
-    named = (run_folder() / value for _, value in ref.params if value.endswith(".yaml"))
-    files = [ref.file, *(path for path in named if path.is_file())]
-    digests = [_file_digest(file, pin(file)) for file in files]
-    return hashlib.sha256("".join(digests).encode()).hexdigest() if digests[1:] else digests[0]
-
-
-@lru_cache(maxsize=256)
-def _file_digest(path: Path, _version: _Stamp) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def prepare(

@@ -12,8 +12,9 @@ from itertools import product
 from pathlib import Path
 
 from memsim.config import Settings
-from memsim.discovery.loader import reload_changed, resolve, source_digest, try_parameters
+from memsim.discovery.loader import reload_changed, resolve, try_parameters
 from memsim.discovery.project import PYPROJECT, Project, builtin_folder, is_built_in
+from memsim.discovery.source_digest import source_digest
 from memsim.discovery.strategy_ref import StrategyRef
 from memsim.errors import ConfigError, ErrorCollector, NoCasesError, RefError
 from memsim.leakage import LEAKAGE

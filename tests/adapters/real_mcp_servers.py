@@ -11,6 +11,9 @@ from click.testing import CliRunner
 from memsim.adapters.mcp_mapping import presets
 from memsim.cli.program import program
 from memsim.errors import ExitCode
+from memsim.message import said
+from memsim.strategy import Forget
+from tests.strategies.conversations import ask, strategy
 
 LEAST = dict.fromkeys(presets(), 0.75)
 
@@ -27,3 +30,26 @@ def test_a_server_remembers(preset: str, tmp_path: Path) -> None:
     assert case["metrics"]["recall"] >= LEAST[preset]
     assert case["metrics"]["leaks"] == 0
     assert case["counts"]["uncredited"] == 0
+
+
+MANY = 110
+"""Messages; mcp-memory-service leaves all but a hundred tags of one deletion out of account."""
+
+
+@pytest.mark.parametrize("preset", [p for p in presets() if p != "basic-memory"])
+def test_a_server_forgets_many_messages_at_once(preset: str) -> None:
+    """basic-memory takes a minute for as many; it deletes them one by one as well."""
+    memory = strategy(f"mcp:{preset},window=0")
+    for n in range(MANY):
+        memory.observe(said("user", f"Door {n} has the code zq{n}x.", id=f"m{n}", principal="ana"))
+    ids = tuple(f"m{n}" for n in range(MANY))
+    codes = ask(memory, f"Which code has door {MANY - 1}: zq{MANY - 1}x?")
+    before = memory.context(codes).verbatim
+
+    outcome = memory.forget(Forget(principal="ana", text="Forget everything.", sources=ids))
+
+    assert f"m{MANY - 1}" in before
+    assert outcome.removed == ids
+    assert memory.context(codes).verbatim == frozenset()
+    assert list(memory.surfaces()) == []
+    memory.close()

@@ -21,8 +21,9 @@ from click.testing import CliRunner
 from memsim.adapters.mcp_mapping import PRESETS, MappingError, load_mapping, presets
 from memsim.adapters.mcp_messages import McpError
 from memsim.cli.program import program
-from memsim.discovery.loader import prepare, source_digest
+from memsim.discovery.loader import prepare
 from memsim.discovery.loader import resolve as resolve_ref
+from memsim.discovery.source_digest import source_digest
 from memsim.discovery.strategy_ref import parse_ref
 from memsim.errors import ExitCode, RefError
 from memsim.message import TokenCounter, load_tokenizer, said
