@@ -42,6 +42,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "baseline": ("baseline", "Save a run as the baseline of later runs: save, list, show."),
     "explain": ("explain", "Follow one probe through a saved run: where its fact was."),
     "check": ("check", "Property-test strategies against the invariants of memory."),
+    "twist": ("twist_command", "Change scenarios so that no answer may change, and count flips."),
     "certify": ("certify", "Try every clause of the HTTP contract on a memory's server."),
     "report": ("report", "Print a saved run again, and rewrite its reports."),
     "view": ("view", "Open the page of a saved run in a browser."),

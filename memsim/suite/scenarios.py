@@ -53,6 +53,7 @@ class ScenarioRef:
     Attributes:
         source: the file as ids write it, or the dataset's name.
         place: where the file or the dataset's data is.
+        twist: the relation that is applied to it; empty for none.
     """
 
     source: str
@@ -60,9 +61,10 @@ class ScenarioRef:
     dataset: str = ""
     options: tuple[tuple[str, str], ...] = ()
     place: Path | None = field(default=None, compare=False, repr=False)
+    twist: str = ""
 
     def __str__(self) -> str:
-        return f"{self.source}::{self.name}"
+        return f"{self.source}::{self.name}" + (f"~{self.twist}" if self.twist else "")
 
     def load(self) -> Scenario:
         """The scenario; read once for a process while its file does not change.
@@ -79,6 +81,10 @@ class ScenarioRef:
             inside = scenarios_in_file(self.place, self.source)
         if self.name not in inside:
             raise RefError(f"{self} is gone", hint=nearest(self.name, inside))
+        if self.twist:
+            from memsim.scenario.relations import twisted
+
+            return twisted(inside[self.name], self.twist)
         return inside[self.name]
 
 

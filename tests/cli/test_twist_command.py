@@ -1,0 +1,119 @@
+"""`memsim twist`: a memory that a twist throws is shown with the question, and fails the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from memsim.cli.program import program
+from memsim.scenario.relations import RELATIONS
+
+SCENARIO = """\
+memsim: 1
+name: desk
+turns:
+  - user: My order is A-17.
+    facts: {order: A-17}
+  - user: My city is Bergen.
+    facts: {city: Bergen}
+  - filler: 4
+probes:
+  order: {ask: What is my order?, expect: A-17}
+  city: {ask: Which city is mine?, expect: Bergen}
+"""
+OWN = """\
+from memsim import Strategy
+
+class All(Strategy):
+    def __init__(self, env):
+        super().__init__(env)
+        self.seen = []
+
+    def observe(self, message):
+        self.seen.append(message)
+
+    def shown(self, query):
+        return self.seen
+
+    def context(self, query):
+        shown = self.shown(query)
+        return self.env.build.context(self.env.build.section("window", shown))
+
+class HatesThanks(All):
+    def shown(self, query):
+        return [] if "Thanks" in query.text else self.seen
+
+class Crowded(All):
+    def shown(self, query):
+        return self.seen if len(self.seen) < 100 else self.seen[-2:]
+
+class Broken(All):
+    def context(self, query):
+        raise RuntimeError("no")
+"""
+Call = Callable[..., Result]
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
+    """Calls `memsim twist` in a small project."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "140")
+    (tmp_path / "pyproject.toml").write_text("[tool.memsim]\n", encoding="utf-8")
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios/desk.yaml").write_text(SCENARIO, encoding="utf-8")
+    (tmp_path / "own.py").write_text(OWN, encoding="utf-8")
+
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(program, ["twist", *arguments])
+
+    return run
+
+
+def test_a_plain_memory_flips_nothing(call: Call) -> None:
+    """Each relation has its row, and the exit code is 0; a slip in a word throws the reader."""
+    names = [name for name in RELATIONS if name != "typo"]
+    flags = [flag for name in names for flag in ("--relation", name)]
+    done = call("-s", "oracle", *flags, "--max-flips", "0")
+
+    assert 0 == done.exit_code, done.output
+    assert all(f"  {name}  " in done.output for name in names)
+    assert f"0 of {2 * len(names)} pairs flipped" in done.output
+
+
+def test_what_a_twist_throws_is_shown_and_fails(call: Call) -> None:
+    """Question by question; only the relation that threw it counts."""
+    done = call("-s", "own.py@HatesThanks", "--relation", "thanks", "--relation", "quick")
+    judged = call("-s", "own.py@HatesThanks", "--relation", "thanks", "--max-flips", "0.5")
+
+    assert 0 == done.exit_code, done.output
+    assert "2 of 4 pairs flipped" in done.output
+    assert "thanks  own.py@HatesThanks  scenarios/desk.yaml::desk::order" in done.output
+    assert "What is my order? Thanks a lot, have a nice day!" in done.output
+    assert 1 == judged.exit_code
+    assert "thanks flips 100.0%, more than 50.0%" in judged.output
+
+
+def test_strangers_may_push_nobody_out(call: Call) -> None:
+    """A memory of which others take the room loses what it knew."""
+    done = call("-s", "own.py@Crowded", "--relation", "strangers")
+
+    assert "2 of 2 pairs flipped" in done.output
+
+
+def test_what_was_not_measured_is_not_green(call: Call) -> None:
+    """A strategy that fails has no pairs."""
+    done = call("-s", "own.py@Broken", "--relation", "quick", "--max-flips", "0")
+
+    assert 7 == done.exit_code, done.output
+
+
+def test_a_slip_in_a_name_is_one_line(call: Call) -> None:
+    """With the nearest relation."""
+    done = call("--relation", "thank")
+
+    assert 4 == done.exit_code
+    assert "no relation is called 'thank' (did you mean 'thanks'?)" in done.output
