@@ -92,10 +92,11 @@ test-libraries: $(VENV)/.dev $(UNDER_TEST:%=.venv-%/.ready)  ## play scenarios a
 	$(BIN)/python -m pytest -p no:cacheprovider tests/adapters/real_libraries.py \
 		tests/adapters/real_mcp_servers.py
 
-# Real memories on some scenarios and slices of leakage; the date is told, and no clock is read.
-peers-comparison: $(VENV)/.dev $(LIBRARIES:%=.venv-%/.ready)  ## measure docs/real-memories.md anew: DATE=2026-11-23
+# Real memories on scenarios, slices of leakage and LoCoMo where it is found; the date is told, and no clock is read.
+peers-comparison: $(VENV)/.dev $(UNDER_TEST:%=.venv-%/.ready)  ## measure docs/real-memories.md anew: DATE=2026-11-23
 	@[ -n "$(DATE)" ] || { echo "which day? make peers-comparison DATE=2026-11-23" >&2; exit 1; }
-	$(BIN)/python -m benchmarks.real_memories --date $(DATE) $(COMPARISON_FLAGS)
+	$(BIN)/python -m benchmarks.real_memories --date $(DATE) \
+		$(if $(wildcard $(LOCOMO)),--data $(LOCOMO)) $(COMPARISON_FLAGS)
 
 library: $(NAME:%=.venv-%/.ready)  ## set up a library under test: make library NAME=mem0
 	@[ -n "$(NAME)" ] || { echo "which? make library NAME=... ($(UNDER_TEST))" >&2; exit 1; }

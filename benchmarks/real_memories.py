@@ -1,10 +1,11 @@
 """Measures memories of other projects, and writes the tables of docs/real-memories.md.
 
-`make peers-comparison DATE=2026-11-23` plays some scenarios and slices of leakage against each line
-of `benchmarks/real_memory_targets.py`. The date is told, because nothing here reads a clock. What
-cannot be measured is n/a, with its reason below the tables. Runs stay in `build/real-memories`.
+`make peers-comparison DATE=2026-11-23` plays some scenarios, slices of leakage and conversations of
+LoCoMo against each line of `benchmarks/real_memory_targets.py`. The date is told, because nothing
+here reads a clock. What cannot be measured is n/a, with its reason below the tables. Runs stay in
+`build/real-memories`. A part that was not played keeps the rows that the page has, with their date.
 
-    python -m benchmarks.real_memories --date DATE [--again] [--only REF ...]
+    python -m benchmarks.real_memories --date DATE [--again] [--only REF ...] [--data PATH]
 """
 
 from __future__ import annotations
@@ -36,7 +37,11 @@ CHANNELS = {
 SHARE = 0.1
 """Of the attempts of each channel."""
 
-VERSION = re.compile(r"([@\w./-]+ v?\d[\w.+-]*)(?: over MCP .*)?")
+LOCOMO = "LoCoMo"
+ONE = "conv-30"
+"""The shortest conversation of LoCoMo, which every memory plays."""
+
+VERSION = re.compile(r"([@\w./-]+(?: [A-Z]\w*)? v?\d[\w.+-]*)(?: over MCP .*)?")
 """A note that names a package or server, and its version."""
 
 PLAYED = (0, 1, 7)
@@ -47,10 +52,15 @@ Case = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What the runs of one target found, by scenario and channel."""
+    """What the runs of one target found, by scenario, channel and conversation."""
 
     target: Target
     cases: Mapping[str, Case]
+
+    @property
+    def conversations(self) -> list[Case]:
+        """Those of LoCoMo."""
+        return [case for case in self.cases.values() if case.get("dataset") == "locomo"]
 
     @property
     def version(self) -> str:
@@ -79,8 +89,8 @@ def plain(error: str) -> str:
     return said.replace("|", "/")[:200]
 
 
-def play(target: Target, folder: Path) -> None:
-    """Play the scenarios and the leakage of a target.
+def play(target: Target, folder: Path, data: str) -> None:
+    """Play the scenarios and the leakage of a target, and LoCoMo if its folder is told.
 
     Raises:
         RuntimeError: memsim could not be run.
@@ -88,10 +98,14 @@ def play(target: Target, folder: Path) -> None:
     name = target.ref.partition(":")[0]
     flags = ["-s", target.ref, "-k", name, "--progress", "none"]
     attacks = [f"leakage::{channel}" for channel in CHANNELS]
-    for part, asked in (
-        ("scenarios", [*SCENARIOS]),
-        ("leakage", [*attacks, "--leak-attempts", str(SHARE)]),
-    ):
+    parts = {
+        "scenarios": [*SCENARIOS],
+        "leakage": [*attacks, "--leak-attempts", str(SHARE)],
+        "locomo": [target.conversations, "--data", data],
+    }
+    for part, asked in parts.items():
+        if part == "locomo" and not data:
+            continue
         shutil.rmtree(folder / part, ignore_errors=True)
         done = subprocess.run(
             [sys.executable, "-m", "memsim", "run", *asked, *flags, "-o", str(folder / part)],
@@ -105,12 +119,10 @@ def play(target: Target, folder: Path) -> None:
 
 
 def read(target: Target, folder: Path) -> Measured:
-    """The cases of a target's runs."""
-    lines = (
-        json.loads(line)
-        for part in ("scenarios", "leakage")
-        for line in (folder / part / "cases.jsonl").read_text("utf-8").splitlines()
-    )
+    """The cases of a target's runs, as far as they were played."""
+    files = (folder / part / "cases.jsonl" for part in ("scenarios", "leakage", "locomo"))
+    texts = (file.read_text("utf-8") for file in files if file.is_file())
+    lines = (json.loads(line) for text in texts for line in text.splitlines())
     return Measured(target, {c["scenario"]: c for c in lines if c["strategy"] == target.ref})
 
 
@@ -131,38 +143,115 @@ def leaked(case: Case | None) -> str:
     return f"{leaks} of {leaks + safe}" if leaks + safe else "n/a"
 
 
-def tokens(measured: Measured) -> str:
-    """Tokens of a context, as a mean over the scenarios."""
-    found = [measured.cases[s]["metrics"]["context_mean"] for s in SCENARIOS if s in measured.cases]
+def tokens(cases: Sequence[Case]) -> str:
+    """Tokens of a context, as a mean over cases."""
+    found = [case["metrics"]["context_mean"] for case in cases]
     known = [value for value in found if value is not None]
     return f"{sum(known) / len(known):,.0f}" if known else "n/a"
 
 
-def tables(everything: Sequence[Measured], day: date) -> Iterator[str]:
-    """The lines of the measured part of the page."""
-    yield f"Measured on {day.isoformat()} with the offline model and a budget of 4k tokens."
+def pooled(cases: Sequence[Case], metric: str, weight: str) -> str:
+    """A metric over all probes of several cases."""
+    found = [(case["metrics"][metric], case["counts"][weight]) for case in cases]
+    known = [(value, count) for value, count in found if value is not None and count]
+    if not known or len(known) < len(cases):
+        return "n/a"
+    mean = sum(value * count for value, count in known) / sum(count for _, count in known)
+    return f"{mean:.2f}".removeprefix("0")
+
+
+Kept = Mapping[tuple[str, str], str]
+"""Rows of the page, by the head of their table and their ref."""
+
+
+def rows_of(page: str) -> Kept:
+    """The rows that a page has."""
+    found, head = {}, ""
+    for line in page.splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if line.startswith("| `") and cells[1] != "`-s`":
+            found[head, cells[1].strip("`")] = line
+        elif line.startswith("| "):
+            head = cells[1]
+    return found
+
+
+def tables(everything: Sequence[Measured], day: date, kept: Kept) -> Iterator[str]:
+    """The lines of the measured part of the page; rows of what was not played are kept."""
+    yield "Measured with the offline model and a budget of 4k tokens."
     yield f"Of each way to leak, {SHARE:.0%} of the attempts were made."
-    yield ""
-    yield f"| `-s` | memory | measured | {' | '.join(SCENARIOS)} | mean context |"
-    yield f"|---|---|---|{'--:|' * (len(SCENARIOS) + 1)}"
-    for each in everything:
-        row = [recall(each.cases.get(name)) for name in SCENARIOS]
-        head = f"| `{each.target.ref}` | {each.target.about} | {each.version or 'memsim'} |"
-        yield f"{head} {' | '.join(row)} | {tokens(each)} |"
-    yield ""
-    yield "Recall of each scenario; leaks are probes that showed what the asker may not see."
-    yield ""
-    yield f"| attempts that leaked | {' | '.join(CHANNELS.values())} |"
-    yield f"|---|{'--:|' * len(CHANNELS)}"
-    for each in everything:
-        row = [leaked(each.cases.get(channel)) for channel in CHANNELS]
-        yield f"| `{each.target.ref}` | {' | '.join(row)} |"
-    yield ""
-    yield "| what was not measured | why |"
-    yield "|---|---|"
-    for each in everything:
-        if each.unmeasured:
-            yield f"| `{each.target.ref}` | {'; '.join(each.unmeasured)} |"
+    parts = (
+        ("`-s`", ("memory", "measured", "day", *SCENARIOS, "mean context"), scenario_row),
+        ("attempts that leaked", ("day", *CHANNELS.values()), leakage_row),
+        (LOCOMO, ("day", *LOCOMO_HEADS), locomo_row),
+        ("what was not measured", ("why",), reasons_row),
+    )
+    for head, heads, row in parts:
+        yield ""
+        if head == LOCOMO:
+            yield LOCOMO_LEGEND
+            yield ""
+        numbers = [name not in {"memory", "measured", "day", "why"} for name in heads]
+        yield f"| {head} | {' | '.join(heads)} |"
+        yield f"|---|{''.join('--:|' if number else '---|' for number in numbers)}"
+        for each in everything:
+            cells, ref = row(each, day), each.target.ref
+            if cells:
+                yield f"| `{ref}` | {' | '.join(cells)} |"
+            elif (head, ref) in kept:
+                yield kept[head, ref]
+        if head == "`-s`":
+            yield ""
+            yield SCENARIO_LEGEND
+
+
+LOCOMO_HEADS = ("conversations", "recall", "evidence recall", "conv-30 alone", "mean context")
+SCENARIO_LEGEND = (
+    "Recall of each scenario; leaks are probes that showed what the asker may not see."
+)
+LOCOMO_LEGEND = """\
+Five conversations of LoCoMo, on which memsim's own memory was tuned; a slow memory plays one."""
+
+
+def scenario_row(measured: Measured, day: date) -> list[str]:
+    """Recall of the scenarios; nothing if none was played."""
+    played = [measured.cases[name] for name in SCENARIOS if name in measured.cases]
+    if not played:
+        return []
+    values = [recall(measured.cases.get(name)) for name in SCENARIOS]
+    version = measured.version or "memsim"
+    return [measured.target.about, version, day.isoformat(), *values, tokens(played)]
+
+
+def leakage_row(measured: Measured, day: date) -> list[str]:
+    """What leaked; nothing if no channel was played."""
+    if not any(channel in measured.cases for channel in CHANNELS):
+        return []
+    return [day.isoformat(), *(leaked(measured.cases.get(channel)) for channel in CHANNELS)]
+
+
+def locomo_row(measured: Measured, day: date) -> list[str]:
+    """Recall of conversations; nothing if none was played."""
+    played = measured.conversations
+    if not played:
+        return []
+    alone = [case for case in played if case["scenario"] == ONE]
+    return [
+        day.isoformat(),
+        f"{len(played)}",
+        pooled(played, "recall", "answerable"),
+        pooled(played, "evidence_recall", "probes"),
+        pooled(alone, "recall", "answerable"),
+        tokens(played),
+    ]
+
+
+def reasons_row(measured: Measured, _day: date) -> list[str]:
+    """Why something was not measured; nothing if all was, or little was played."""
+    played = set(measured.cases)
+    if not measured.unmeasured or not played & {*SCENARIOS, *CHANNELS}:
+        return []
+    return ["; ".join(measured.unmeasured)]
 
 
 def written(page: str, lines: Iterator[str]) -> str:
@@ -178,16 +267,17 @@ def main() -> int:
     parser.add_argument("--date", required=True, type=date.fromisoformat)
     parser.add_argument("--again", action="store_true", help="write from the runs that are there")
     parser.add_argument("--only", nargs="*", default=[], help="play these anew, keep the others")
+    parser.add_argument("--data", default="", help="folder of LoCoMo")
     given = parser.parse_args()
     folders = {t: BUILD / re.sub(r"\W+", "-", t.ref) for t in TARGETS}
     for target, folder in folders.items():
         wanted = target.ref in given.only if given.only else not given.again
         if wanted:
             print(target.ref, flush=True)
-            play(target, folder)
+            play(target, folder, given.data)
     found = [read(target, folder) for target, folder in folders.items()]
     page = PAGE.read_text("utf-8")
-    PAGE.write_text(written(page, tables(found, given.date)), "utf-8")
+    PAGE.write_text(written(page, tables(found, given.date, rows_of(page))), "utf-8")
     return 0
 
 

@@ -6,10 +6,14 @@ from typing import NamedTuple
 
 
 class Target(NamedTuple):
-    """A memory under test: what `memsim run -s` is told, and what it is."""
+    """A memory under test: what `memsim run -s` is told, and what it is.
+
+    A slow one plays a single conversation of LoCoMo.
+    """
 
     ref: str
     about: str
+    conversations: str = "locomo"
 
 
 TARGETS = (
@@ -27,4 +31,5 @@ TARGETS = (
     Target("mcp:mcp-memory-libsql", "graph in libSQL"),
     Target("mcp:mcp-knowledge-graph", "graph with versions"),
     Target("mcp:mcp-memory-service", "vectors in SQLite"),
+    Target("mcp:basic-memory", "notes in Markdown", "locomo::conv-30"),
 )

@@ -36,7 +36,7 @@ _PLACEHOLDERS: Mapping[str, frozenset[str]] = {
     "env": frozenset({"environment", "folder", "models"}),
     "add": _MESSAGE,
     "find": frozenset({"question", "principal", "session", "time", "k"}),
-    "list": frozenset({"principal"}),
+    "list": frozenset({"principal", "page"}),
     "delete": frozenset({"id", "ids", "principal"}),
 }
 """What may stand in braces, by the part of the file."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -16,7 +17,7 @@ from memsim.adapters.black_box import BlackBox
 from memsim.adapters.credit import ForeignText
 from memsim.adapters.environments import find_environment
 from memsim.adapters.listed_memory import listed
-from memsim.adapters.mcp_mapping import FindMapping, McpMapping, find_mapping
+from memsim.adapters.mcp_mapping import FindMapping, McpMapping, ToolMapping, find_mapping
 from memsim.adapters.mcp_messages import FailedToolError, McpError
 from memsim.adapters.mcp_server import McpServer
 from memsim.adapters.model_endpoint import ModelEndpoint
@@ -231,10 +232,23 @@ class McpMemory(BlackBox):
         asked = dict.fromkeys((self._slot(user), user if names_users else "") for user in wanted)
         for place, user in asked:
             server = self._servers.get(place)
-            found = server.call(tool, {"principal": self._prefix + user}) if server else ()
+            found = self._pages(server, tool, self._prefix + user) if server else ()
             for text in map(self._own, found):
                 if self._may_see(text, viewer, names_users=names_users):
                     yield text
+
+    def _pages(self, server: McpServer, tool: ToolMapping, user: str) -> Iterable[ForeignText]:
+        """What a tool lists; from the first page to one with nothing new, if it takes a page."""
+        end, listed = time.monotonic() + self._timeout, dict[ForeignText, None]()
+        for page in count(1):
+            found = server.call(tool, {"principal": user, "page": page}, end)
+            if "{page}" not in str(tool.arguments):
+                return found
+            before = len(listed)
+            listed |= dict.fromkeys(found)
+            if len(listed) == before:
+                break
+        return listed
 
     def _may_see(self, text: ForeignText, viewer: str | None, *, names_users: bool) -> bool:
         if self._mapping.principals != "argument" or names_users:

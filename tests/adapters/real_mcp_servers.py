@@ -44,11 +44,12 @@ def test_a_server_forgets_many_messages_at_once(preset: str) -> None:
         memory.observe(said("user", f"Door {n} has the code zq{n}x.", id=f"m{n}", principal="ana"))
     ids = tuple(f"m{n}" for n in range(MANY))
     codes = ask(memory, f"Which code has door {MANY - 1}: zq{MANY - 1}x?")
-    before = memory.context(codes).verbatim
+    before, listed = memory.context(codes).verbatim, [*memory.surfaces()]
 
     outcome = memory.forget(Forget(principal="ana", text="Forget everything.", sources=ids))
 
     assert f"m{MANY - 1}" in before
+    assert len(listed) == MANY
     assert outcome.removed == ids
     assert memory.context(codes).verbatim == frozenset()
     assert list(memory.surfaces()) == []

@@ -118,6 +118,26 @@ def test_a_server_is_started_asked_restarted_and_ended(tmp_path: Path) -> None:
     ]
 
 
+def test_a_list_in_pages_is_read_to_its_end(tmp_path: Path) -> None:
+    """Nothing that is kept on a later page counts as erased; a list without end is an error."""
+    paged = mapping_of().replace(
+        "tool: all_notes,", 'tool: all_notes, arguments: {page: "{page}"},'
+    )
+    memory = strategy(written(tmp_path, paged))
+    for n in range(5):
+        tell(memory, f"My order is A-{n}.", n)
+    kept = {s.sources for s in memory.surfaces()}
+    memory.close()
+    endless = paged.replace('""', '"lists for ever"')
+    memory = strategy(written(tmp_path, endless) + f",timeout={PATIENCE}")
+    tell(memory, "My order is A-17.", 0)
+
+    assert kept == {(f"m{n}",) for n in range(5)}
+    with pytest.raises(McpError, match="no answer in time"):
+        list(memory.surfaces())
+    memory.close()
+
+
 def test_a_server_over_http_is_asked(
     tmp_path: Path, subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from benchmarks.real_memories import BEGIN, END, PAGE, Measured, tables, written
+from benchmarks.real_memories import BEGIN, END, PAGE, Measured, rows_of, tables, written
 from benchmarks.real_memory_targets import TARGETS, Target
 from memsim.discovery.catalogue import find_strategies
 from memsim.discovery.project import Project
 
+DAY = date(2026, 11, 23)
 TARGET = Target("some:infer=on", "a memory")
 ERROR = "some.py:3: ValueError: there is no environment .venv-some: make it (in __init__)"
 
@@ -29,11 +30,10 @@ def test_figures_versions_and_leaks_are_shown() -> None:
         "L1": case("L1", outcomes=outcomes, counts={"probes": 60, "errors": 1}),
     }
 
-    text = "\n".join(tables([Measured(TARGET, found)], date(2026, 11, 23)))
+    text = "\n".join(tables([Measured(TARGET, found)], DAY, {}))
 
-    assert "Measured on 2026-11-23" in text
-    assert "| some-package 2.2.1 | n/a | n/a | .85 (leaks: 3) | 1,234 |" in text
-    assert "| `some:infer=on` | 1 of 59 | n/a | n/a |" in text
+    assert "| some-package 2.2.1 | 2026-11-23 | n/a | n/a | .85 (leaks: 3) | 1,234 |" in text
+    assert "| `some:infer=on` | 2026-11-23 | 1 of 59 | n/a | n/a |" in text
     assert "keeps nothing in files; another person asks: 1 of 60 without a score |" in text
 
 
@@ -42,10 +42,39 @@ def test_what_failed_is_not_a_figure() -> None:
     metrics = {"recall": None, "leaks": None, "context_mean": None}
     failed = case("two_customers", metrics=metrics, error=ERROR)
 
-    text = "\n".join(tables([Measured(TARGET, {"two_customers": failed})], date(2026, 11, 23)))
+    text = "\n".join(tables([Measured(TARGET, {"two_customers": failed})], DAY, {}))
 
-    assert "| memsim | n/a | n/a | n/a | n/a |" in text
+    assert "| memsim | 2026-11-23 | n/a | n/a | n/a | n/a |" in text
     assert "two_customers: there is no environment .venv-some: make it |" in text
+
+
+def test_conversations_of_locomo_are_pooled_by_their_probes() -> None:
+    """A server whose name has two words has a version as well."""
+
+    def played(name: str, recall: float, probes: int) -> dict[str, Any]:
+        metrics = {"recall": recall, "evidence_recall": recall, "leaks": None, "context_mean": 9.0}
+        counts = {"probes": probes, "answerable": probes, "errors": 0}
+        notes = ["Some Memory 4.0.0b1 over MCP 2025-06-18"]
+        return case(name, dataset="locomo", metrics=metrics, counts=counts, notes=notes)
+
+    found = {"conv-30": played("conv-30", 0.5, 100), "conv-41": played("conv-41", 0.8, 200)}
+    measured = Measured(TARGET, found)
+
+    text = "\n".join(tables([measured], DAY, {}))
+
+    assert measured.version == "Some Memory 4.0.0b1"
+    assert "| `some:infer=on` | 2026-11-23 | 2 | .70 | .70 | .50 | 9 |" in text
+
+
+def test_rows_of_what_was_not_played_stay() -> None:
+    """Each part has its own day."""
+    leaks = {"L1": case("L1", outcomes={"leak": 0, "safe": 9})}
+    page = "\n".join(tables([Measured(TARGET, leaks)], date(2026, 1, 1), {}))
+
+    text = "\n".join(tables([Measured(TARGET, {})], DAY, rows_of(page)))
+
+    assert "| `some:infer=on` | 2026-01-01 | 0 of 9 | n/a | n/a |" in text
+    assert text == page
 
 
 def test_the_page_keeps_what_is_around_the_tables() -> None:
