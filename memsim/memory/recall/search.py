@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from memsim.context import Section, escaped
+from memsim.language.courtesy import without_courtesy
 from memsim.language.text import speaker_label
 from memsim.memory.entry import Entry, Shelf, passage_of, read_message
 from memsim.memory.index import Hit
@@ -287,6 +288,7 @@ class Recaller:
         up before, as `Section.items` names it. What messages in `beside` say is not quoted again.
         What `asker` said that stands in every context it applies to is quoted in any case.
         """
+        text = without_courtesy(text)
         search = self._found(text, where, now)
         hits = search.hits
         sources = self._timeline.sources(hit.id for hit in hits)
@@ -337,7 +339,7 @@ class Recaller:
 
     def search(self, text: str, where: Where, now: datetime) -> list[Hit]:
         """Rank the entries for a text, best first."""
-        return self._found(text, where, now).hits
+        return self._found(without_courtesy(text), where, now).hits
 
     def _found(self, text: str, where: Where, now: datetime) -> _QuestionHits:
         """The ranking, with what the question names."""

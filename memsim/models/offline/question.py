@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
+from memsim.language.courtesy import without_courtesy
 from memsim.language.dates import DateMention, mentions
 from memsim.language.lexicon import (
     ASKING,
@@ -258,7 +259,7 @@ class ParsedQuestion:
 def bare_question(text: str) -> str:
     """A question without politeness, with one question mark at its end."""
     # Only the end is searched, so that a megabyte of full stops is no work.
-    bare = text.strip().rstrip(_MARKS)
+    bare = without_courtesy(text).strip().rstrip(_MARKS)
     bare = bare[:-_CLOSING_LENGTH] + _CLOSING.sub("", bare[-_CLOSING_LENGTH:])
     for _ in range(_POLITE_LAYERS):
         bare = _POLITE.sub("", bare) or bare
