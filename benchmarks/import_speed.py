@@ -65,10 +65,11 @@ def otel_line(conversation: int) -> str:
 LINES = {"openai": openai_line, "otel": otel_line}
 
 
-def measured(folder: Path, trace: Path) -> tuple[float, float, str]:
+def measured(folder: Path, trace: Path, needs: int) -> tuple[float, float, str]:
     """Seconds, megabytes and the output of an import."""
     output = folder / "output.txt"
     command = [sys.executable, "-m", "memsim", "import", str(trace), "-o", str(folder / "out")]
+    command += ["--needs", str(needs)]
     before = time.monotonic()
     process = os.posix_spawn(
         sys.executable,
@@ -88,6 +89,7 @@ def main() -> int:
     parser.add_argument("--messages", type=int, default=1_000_000)
     parser.add_argument("--format", choices=sorted(LINES), default="openai")
     parser.add_argument("--quick", action="store_true", help="20,000 messages")
+    parser.add_argument("--needs", type=int, default=0, help="questions for each scenario")
     given = parser.parse_args()
     given.messages = 20_000 if given.quick else given.messages
     with tempfile.TemporaryDirectory() as name:
@@ -95,7 +97,7 @@ def main() -> int:
         trace = folder / "trace.jsonl"
         with trace.open("w", encoding="utf-8") as file:
             file.writelines(f"{LINES[given.format](n)}\n" for n in range(given.messages // _EACH))
-        seconds, megabytes, output = measured(folder, trace)
+        seconds, megabytes, output = measured(folder, trace, given.needs)
         size = trace.stat().st_size / 2**20
         lines = sum(_lines(path) for path in folder.glob("out/*.jsonl"))
     print(output)

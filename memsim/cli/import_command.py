@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memsim.cli.terminal import Terminal, complain, printable
-from memsim.errors import ConfigError, ExitCode, NoCasesError
+from memsim.errors import ConfigError, ExitCode, MemsimError, NoCasesError
 from memsim.report import number_format
 from memsim.report.layout import TextLine
 
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 _SHOWN = 20
 """Problems that are printed one by one."""
+
+_CORRECTIONS = 10
+"""Corrections of users that are printed one by one."""
+
+MOST_QUESTIONS = 2_000
+"""Questions that a scenario may have."""
 
 
 @click.command(
@@ -59,6 +65,14 @@ Examples:
     metavar="NAME",
     help="Whose conversations are that name no user; then they are sessions of one scenario.",
 )
+@click.option(
+    "--needs",
+    type=click.IntRange(0, MOST_QUESTIONS),
+    default=200,
+    show_default=True,
+    metavar="N",
+    help="Questions from values that are said again, for each scenario at most; 0 for none.",
+)
 @click.option("--dry-run", is_flag=True, help="Print what would come in, and write nothing.")
 @click.option("--force", is_flag=True, help="Replace scenarios that are there.")
 def command(
@@ -67,6 +81,7 @@ def command(
     form: str,
     pace: str,
     person: str,
+    needs: int,
     dry_run: bool,
     force: bool,
 ) -> int:
@@ -96,6 +111,8 @@ def command(
     told = [*_losses(counts)]
     if folder.scenarios:
         told += _result(folder, output, dry_run=dry_run)
+        told += [] if dry_run or not needs else _needs(folder, output, needs)
+        told += [] if dry_run else [_next(folder, output)]
     if told:
         terminal.say_lines(told)
     return ExitCode.USAGE if counts.problems else ExitCode.PASSED
@@ -165,8 +182,35 @@ def _result(folder: ScenarioFolder, output: Path, *, dry_run: bool) -> Iterator[
         yield TextLine(text=f"{size} would be written to {output}; nothing was written")
         return
     yield TextLine(text=f"{size} written to {output}")
+
+
+def _needs(folder: ScenarioFolder, output: Path, most: int) -> Iterator[TextLine]:
+    from memsim.scenario.need_probes import add_needs
+
+    found, corrected = 0, list[str]()
+    for scenario in folder.scenarios.values():
+        try:
+            made = add_needs(output / f"{scenario.name}.yaml", most)
+        except MemsimError as error:
+            complain(f"no questions were written: {error}")
+            continue
+        found += made.needs
+        corrected += [f"{scenario.name}::{said}" for said in made.corrections]
+    yield TextLine(
+        text=f"{number_format.plural(found, 'question')} from values that are said again"
+    )
+    if corrected:
+        size = number_format.plural(len(corrected), "question")
+        yield TextLine(text=f"  {size} where a user says that something was said before:")
+        yield from (TextLine(text=f"  {printable(said)}") for said in corrected[:_CORRECTIONS])
+    if len(corrected) > _CORRECTIONS:
+        yield TextLine(text=f"  and {len(corrected) - _CORRECTIONS:,} more")
+
+
+def _next(folder: ScenarioFolder, output: Path) -> TextLine:
+    scenarios = folder.scenarios.values()
     lane = " -s recorded" if any(scenario.recalls for scenario in scenarios) else ""
-    yield TextLine(text=f"next: memsim run {output} -s sliding_window -s layered{lane}")
+    return TextLine(text=f"next: memsim run {output} -s sliding_window -s layered{lane}")
 
 
 def _counted(head: str, counts: Counter[str]) -> Iterator[TextLine]:

@@ -12,6 +12,7 @@ from memsim.models import Request
 from memsim.replay.contract import watch_asked, watch_sent
 from memsim.replay.second_answer import read_again
 from memsim.replay.tool_agent import AgentTask, question_message, results_text, shorten_text
+from memsim.scenario.script import IN_CONTEXT
 from memsim.strategy import Query, reports_stores
 from memsim.trace import EvidenceTrace, ProbeTrace
 
@@ -99,6 +100,8 @@ class ProbePlayer:
         context, result.overflow, gone = self._case.fit(context, query.budget)
         result.context = self._with_tools(context, query)
         result.evidence = self._evidence(evidence, query, result.context, gone)
+        if probe.match == IN_CONTEXT:
+            return
         request = self._reading(result.context, query)
         result.answer = self._answer(request)
         facts = self._case.facts

@@ -181,7 +181,8 @@ def _answer_lines(story: ProbeStory, width: int) -> Iterator[TextLine]:
         yield TextLine(text=f"  error     {story.error}", tone="bad")
         return
     answer = " ".join(story.answer.split())
-    yield from _hanging("  answer    ", f'"{answer}"', width)
+    given = "not asked for: the context is searched" if story.searched else f'"{answer}"'
+    yield from _hanging("  answer    ", given, width)
     if story.answer_again:
         again = " ".join(story.answer_again.split())
         yield from _hanging("  again     ", f'"{again}" (from the evidence alone: counts)', width)

@@ -32,6 +32,7 @@ class ProbeAnswer:
         gone: from which turn on the evidence was out of the context; None when it never was.
         sent: tokens of its context and of the question itself; None when none was sent.
         votes: the judge's opinions on it, as records have them; empty where it gave none.
+        corrected: whether a user said in these very words that it had been said before.
     """
 
     case: str
@@ -53,6 +54,7 @@ class ProbeAnswer:
     gone: int | None = None
     sent: int | None = None
     votes: tuple[str, ...] = ()
+    corrected: bool = False
 
     @property
     def measured(self) -> bool:
@@ -118,6 +120,7 @@ def answer_of(case: CaseResult, line: Mapping[str, Any]) -> ProbeAnswer:
         gone=gone_from(evidence),
         sent=context and context["total"] + line["query_tokens"],
         votes=tuple(line.get("judge", ())),
+        corrected="correction" in line["labels"],
     )
 
 

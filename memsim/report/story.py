@@ -11,6 +11,7 @@ from typing import Any
 
 from memsim.report import number_format
 from memsim.report.layout import UNICODE, Marks, TextLine, Tone
+from memsim.scenario.script import IN_CONTEXT
 from memsim.scoring.probe_types import needs_every
 from memsim.scoring.trace_records import inspection_of
 
@@ -138,6 +139,7 @@ class ProbeStory:
     """A probe and the way of all its evidence.
 
     Attributes:
+        searched: whether the context was searched, and nobody asked for an answer.
         answer_again: the answer from the evidence in the context alone, where that one counts.
         more: pieces of evidence that are not told.
         context: what the context held at the question.
@@ -163,6 +165,7 @@ class ProbeStory:
     error: str
     votes: tuple[str, ...] = ()
     agent: tuple[Line, ...] = ()
+    searched: bool = False
     answer_again: str = ""
     stranger: str = ""
 
@@ -189,6 +192,7 @@ def story_of(probe: Line, turns: Iterable[Line], budget: int, marks: Marks = UNI
         error=probe["error"] or "",
         votes=tuple(probe.get("judge", ())),
         agent=tuple(probe.get("agent", ())),
+        searched=probe["match"] == IN_CONTEXT,
         answer_again=probe.get("answer_again", ""),
         stranger=probe["principal"] if _by_another(probe, happened) else "",
     )

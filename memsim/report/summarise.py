@@ -210,7 +210,8 @@ def _failure(case: CaseResult, answers: Iterable[ProbeAnswer]) -> CaseFailure:
         BrokenBound(metric=f.metric, bound=f.bound, value=f.value, place=f.place)
         for f in case.expect_failures
     )
-    missed = tuple(_missed_probe(a) for a in answers if a.wrong)
+    wrong = sorted((a for a in answers if a.wrong), key=lambda a: not a.corrected)
+    missed = tuple(map(_missed_probe, wrong))
     return CaseFailure(case=case.key, broken=broken, missed=missed)
 
 
@@ -244,7 +245,12 @@ def missed_of(
         for row in board.rows:
             mine = wrong.get((board.dataset, board.budget, row.strategy))
             if mine:
-                yield _group(row, sorted(mine, key=lambda a: not a.missed), examples)
+                yield _group(row, sorted(mine, key=_place), examples)
+
+
+def _place(answer: ProbeAnswer) -> tuple[bool, bool]:
+    """Misses first, and of these first what a user had to say again."""
+    return not answer.missed, not answer.corrected
 
 
 def _group(row: BoardRow, wrong: Sequence[ProbeAnswer], examples: int | None) -> MissedGroup:

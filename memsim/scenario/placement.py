@@ -12,7 +12,7 @@ from memsim.errors import ErrorCollector, ScenarioError
 from memsim.fast_dataclass import fast_init
 from memsim.scenario.document import nearest_name, quote
 from memsim.scenario.record_kinds import Named
-from memsim.scenario.script import UNKNOWN, Fact, Probe
+from memsim.scenario.script import IN_CONTEXT, UNKNOWN, Fact, Probe
 from memsim.scenario.script_plan import After, Plan, ProbeNote
 from memsim.scenario.survey import Moment, PlantedFact, Survey
 from memsim.scenario.words import Words, says, words
@@ -180,6 +180,8 @@ class _Placing:
                 raise self._error(f"both expects and forbids {quote(value)}")
         if note.tolerance and note.match not in {"number", "date"}:
             raise self._error("has a tolerance, which only match: number and match: date use")
+        if note.match == IN_CONTEXT and self._unknown:
+            raise self._error(f"has match: {IN_CONTEXT}, which looks for a value, and expects none")
         self._check_choices()
 
     def _check_choices(self) -> None:

@@ -32,6 +32,7 @@ Ability = Literal[
     "order",
     "tool-result",
     "open-domain",
+    "reuse",
 ]
 ABILITIES: tuple[Ability, ...] = get_args(Ability)
 
@@ -39,9 +40,12 @@ Match = str
 """Name of a probe type: `match_NAME.py` in `memsim/scoring/probe_types` compares the answers."""
 
 _TYPES = Path(__file__).parents[1] / "scoring" / "probe_types"
-_FIRST = ("tokens", "exact", "any", "all", "number", "date", "choice", "locomo")
+_FIRST = ("tokens", "exact", "any", "all", "number", "date", "choice", "locomo", "context")
 _FOUND = {path.stem.removeprefix("match_") for path in _TYPES.glob("match_*.py")}
 MATCHES: tuple[Match, ...] = (*_FIRST, *sorted(_FOUND.difference(_FIRST)))
+
+IN_CONTEXT: Match = "context"
+"""The probe type of which the context is searched, and nobody asked for an answer."""
 
 UNKNOWN = "unknown"
 """Value of `expect` for a question whose answer was never said."""

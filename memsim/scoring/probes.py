@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from memsim.fast_dataclass import fast_init
+from memsim.scenario.script import IN_CONTEXT
 from memsim.scoring.answer_score import AnswerScore, judge_answer
 from memsim.scoring.context_scores import Leak, answer_in_context, leaks
 from memsim.scoring.evidence import Ranks, evidence_scores, rank_scores, ranks
@@ -94,6 +95,8 @@ _LED_ASTRAY: frozenset[Outcome] = frozenset({"MISS", "STALE", "MIXED"})
 
 
 def _judge(trace: ProbeTrace) -> AnswerScore:
+    if trace.probe.match == IN_CONTEXT and not trace.error and trace.context is not None:
+        return _search(trace)
     if trace.error or trace.context is None or trace.answer is None:
         return AnswerScore(outcome="ERROR", detail=trace.error or "there is no answer")
     first = judge_answer(trace.probe, trace.answer, trace.superseded)
@@ -103,6 +106,14 @@ def _judge(trace: ProbeTrace) -> AnswerScore:
     if again.outcome != "PASS":
         return first
     return replace(again, locomo_f1=first.locomo_f1, read_again=True)
+
+
+def _search(trace: ProbeTrace) -> AnswerScore:
+    """Whether the context holds a message of the evidence, or the value in a text made from one."""
+    there = [piece for piece in trace.evidence if piece.presence != "absent"]
+    verbatim = any(piece.verbatim for piece in there)
+    right = verbatim or (bool(there or not trace.evidence) and bool(_answer_shown(trace)))
+    return AnswerScore(outcome="PASS" if right else "MISS", score=float(right), right=right)
 
 
 def _answer_shown(trace: ProbeTrace) -> bool | None:

@@ -36,7 +36,7 @@ def test_a_trace_becomes_a_scenario(call: Call, project: Path) -> None:
 def test_the_walk_through_is_true(call: Call, project: Path) -> None:
     """The page shows the file as it is written, and a question as it is answered."""
     page = (EXAMPLES.parents[1] / "import.md").read_text(encoding="utf-8")
-    scenario, probes = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    scenario, probes, _needs = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     call("import", OTEL, "-o", "scenarios/mine")
     file = project / "scenarios/mine/ana.yaml"
 
