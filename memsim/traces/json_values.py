@@ -22,6 +22,9 @@ MOST_VALUE = 64 * 2**20
 MOST_DOCUMENT = 256 * 2**20
 """Bytes of the largest file that is one object over several lines."""
 
+MOST_PLAIN = 100_000
+"""Numbers, texts and empty objects in a row after which a file is given up."""
+
 MOST_BAD_LINES = 1_000
 """Bad lines in a row after which a file is given up."""
 
@@ -36,11 +39,21 @@ Problem = Callable[[ScenarioError], None]
 def json_values(stream: BinaryIO, name: str, problem: Problem) -> Iterator[tuple[int, Any]]:
     """The values of a stream, each with its line, counted from 1."""
     try:
-        yield from _values(stream, name, problem)
+        yield from _telling(_values(stream, name, problem), name)
     except ScenarioError as error:
         problem(error)
     except OSError as error:
         problem(ScenarioError(f"cannot be read: {error.strerror or error}", path=name))
+
+
+def _telling(values: Iterator[tuple[int, Any]], name: str) -> Iterator[tuple[int, Any]]:
+    plain = 0
+    for line, value in values:
+        plain = 0 if value and isinstance(value, dict | list) else plain + 1
+        if plain > MOST_PLAIN:
+            said = f"{MOST_PLAIN:,} values in a row hold nothing; the rest is not read"
+            raise ScenarioError(said, path=name, line=line)
+        yield line, value
 
 
 def _values(stream: BinaryIO, name: str, problem: Problem) -> Iterator[tuple[int, Any]]:
@@ -59,15 +72,23 @@ def _values(stream: BinaryIO, name: str, problem: Problem) -> Iterator[tuple[int
         value = _parsed(first, name, begun)
     except ScenarioError as error:
         # An object over several lines, or a bad line.
-        following = stream.readline(MOST_VALUE + 1)
+        blank, following = _past_blank(stream)
         if following and not following.startswith(b"{") and first.lstrip().startswith(b"{"):
-            yield begun, _document(first + following, stream, name)
+            yield begun, _document(first + b"\n" * blank + following, stream, name)
             return
         problem(error)
-        yield from _lines(chain([following], _rest(stream)), name, begun + 1, problem)
+        yield from _lines(chain([following], _rest(stream)), name, begun + 1 + blank, problem)
         return
     yield begun, value
     yield from _lines(_rest(stream), name, begun + 1, problem)
+
+
+def _past_blank(stream: BinaryIO) -> tuple[int, bytes]:
+    """How many blank lines come, and the line behind them."""
+    blank = 0
+    while (line := stream.readline(MOST_VALUE + 1)) and not line.strip():
+        blank += 1
+    return blank, line
 
 
 def _rest(stream: BinaryIO) -> Iterator[bytes]:

@@ -26,6 +26,9 @@ DEEP = '{"messages": [{"role": "user", "content": ' + "[" * 150 + "]" * 150 + "}
 BROKEN: dict[str, tuple[bytes, int, str]] = {
     "a bad line": (f"{GOOD}\n{{bad\n{GOOD}".encode(), 2, ":2: not JSON"),
     "a bad first line": (f"{{bad\n{GOOD}\n{GOOD}".encode(), 2, ":1: not JSON"),
+    "a bad first line, a blank one": (f"{{bad\n\n \n{GOOD}\n{GOOD}".encode(), 2, ":1: not JSON"),
+    "a bad line behind blank ones": (f"{{bad\n\n{{bad\n{GOOD}".encode(), 1, ":3: not JSON"),
+    "an object with blank lines": (b'{\n\n "messages": [', 0, ":3:15: not JSON"),
     "not UTF-8": (GOOD.encode() + b'\n{"a": "\xff"}', 1, ":2: not UTF-8"),
     "UTF-16": (GOOD.encode("utf-16"), 0, ":1: is not UTF-8 text"),
     "too deep a line": (f"{GOOD}\n{DEEP}".encode(), 1, ":2: nested too deeply"),
@@ -66,6 +69,21 @@ def test_what_cannot_be_read_has_its_place(
             assert all(line.isprintable() for line in told)
             assert [said] == [said for line in told if said in line]
             assert conversations == len(found)
+
+
+@pytest.mark.parametrize("value", ["7", "{}", "null"])
+def test_millions_of_nothing_end_the_file(
+    value: str, written: Callable[[bytes | str], Imported], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a list or line by line; a few do not."""
+    monkeypatch.setattr(json_values, "MOST_PLAIN", 50)
+    few, _, _ = written("\n".join([GOOD, *[value] * 40, GOOD]))
+    lines, problems, _ = written("\n".join([GOOD, *[value] * 60, GOOD]))
+    listed, others, _ = written(f"[{GOOD}, {','.join([value] * 60)}, {GOOD}]")
+
+    assert (2, 1, 1) == (len(few), len(lines), len(listed))
+    assert ":52: 50 values in a row hold nothing" in str(problems.problems[0])
+    assert ":1: 50 values in a row hold nothing" in str(others.problems[0])
 
 
 def test_a_long_line_ends_the_file(
