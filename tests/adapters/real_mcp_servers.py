@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from memsim.adapters.mcp_mapping import presets
 from memsim.cli.program import program
 from memsim.errors import ExitCode
 from memsim.message import said
-from memsim.strategy import Forget
+from memsim.strategy import Forget, Strategy
 from tests.strategies.conversations import ask, strategy
 
 LEAST = dict.fromkeys(presets(), 0.75)
@@ -38,19 +39,27 @@ MANY = 110
 
 @pytest.mark.parametrize("preset", [p for p in presets() if p != "basic-memory"])
 def test_a_server_forgets_many_messages_at_once(preset: str) -> None:
-    """basic-memory takes a minute for as many; it deletes them one by one as well."""
-    memory = strategy(f"mcp:{preset},window=0")
-    for n in range(MANY):
-        memory.observe(said("user", f"Door {n} has the code zq{n}x.", id=f"m{n}", principal="ana"))
-    ids = tuple(f"m{n}" for n in range(MANY))
-    codes = ask(memory, f"Which code has door {MANY - 1}: zq{MANY - 1}x?")
-    before, listed = memory.context(codes).verbatim, [*memory.surfaces()]
+    """What lists everything lists all of them; basic-memory takes a minute for as many."""
+    ids = [f"m{n}" for n in range(MANY)]
+    last = ask(strategy("no_memory"), f"Which code has door {MANY - 1}: zq{MANY - 1}x?")
+    with closing(strategy(f"mcp:{preset},window=0")) as memory:
+        for n, source in enumerate(ids):
+            memory.observe(
+                said("user", f"Door {n} has the code zq{n}x.", id=source, principal="ana")
+            )
+        before, listed = memory.context(last).verbatim, stored(memory)
+        outcome = memory.forget(
+            Forget(principal="ana", text="Forget everything.", sources=tuple(ids))
+        )
 
-    outcome = memory.forget(Forget(principal="ana", text="Forget everything.", sources=ids))
+        assert ids[-1] in before
+        assert listed == ({*ids} if memory.inspectable else set())
+        assert outcome.removed == tuple(ids)
+        assert memory.context(last).verbatim == frozenset()
+        assert stored(memory) == set()
 
-    assert f"m{MANY - 1}" in before
-    assert len(listed) == MANY
-    assert outcome.removed == ids
-    assert memory.context(codes).verbatim == frozenset()
-    assert list(memory.surfaces()) == []
-    memory.close()
+
+def stored(memory: Strategy) -> set[str]:
+    """The messages that the server lists."""
+    found = (s.sources for s in memory.surfaces() if s.tier != "window")
+    return {source for sources in found for source in sources}
