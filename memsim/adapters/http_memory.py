@@ -10,7 +10,13 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from memsim.adapters.black_box import BlackBox
-from memsim.adapters.contract_replies import read_identity, read_names, read_pages, read_texts
+from memsim.adapters.contract_replies import (
+    ServerIdentity,
+    read_identity,
+    read_names,
+    read_pages,
+    read_texts,
+)
 from memsim.adapters.credit import ForeignText
 from memsim.adapters.http_client import ContractClient, ServerError
 from memsim.adapters.http_contract import IDENTITY_SECONDS, MOST_IDS, Capability
@@ -42,12 +48,12 @@ class HttpMemory(BlackBox):
         self._client = ContractClient(url, space=place, timeout=timeout)
         self.hosts = (self._client.host,)  # type: ignore[misc]  # a server is known by its address
         try:
-            told = self._client.get("/v1/identity", timeout=min(timeout, IDENTITY_SECONDS))
-            self.server = read_identity(told)
+            self.server = self._identity()
             self._mode = self._reader(read)
         except ServerError:
             self._client.close()
             raise
+        self.notes = (plain_name(f"{self.server.name} {self.server.version}"),)
         self.ranks = self._mode == "search"
         self._prefix = "" if self._offers("spaces") else f"{place[:12]}/"
         self.virtual_time = self._offers("clock") and self._offers("spaces")
@@ -129,10 +135,18 @@ class HttpMemory(BlackBox):
         return self._kept[viewer]
 
     def shut(self) -> None:
+        """Leave nothing on the server, which must be the one that was asked first."""
         try:
+            now = self._identity()
             self._clear()
+            if now != self.server:
+                raise ServerError("GET /v1/identity: it is not the server of the case's beginning")
         finally:
             self._client.close()
+
+    def _identity(self) -> ServerIdentity:
+        seconds = min(self._client.timeout, IDENTITY_SECONDS)
+        return read_identity(self._client.get("/v1/identity", timeout=seconds))
 
     def _clear(self) -> None:
         """Leave nothing of the case on the server, as far as it lets that be asked for."""
@@ -163,6 +177,11 @@ class HttpMemory(BlackBox):
         if strange is not None:
             raise ServerError(f"{route}: a text names {strange[:80]!r}, which nobody said")
         return replace(text, sources=sources) if self._prefix else text
+
+
+def plain_name(name: str) -> str:
+    """A name that a server told, on one line and without control characters."""
+    return "".join(c for c in " ".join(name.split()) if c.isprintable())
 
 
 def _block(block: Block) -> dict[str, Any]:

@@ -162,7 +162,7 @@ def test_virtual_time_is_passed_in(server: tuple[Recorder, str]) -> None:
     clocks = [body["now"] for route, body, _ in double.seen if route == "POST /v1/clock"]
 
     assert clocks == ["2026-01-05T09:00:00+00:00"]
-    assert [e.kind for e in events] == ["foreign"]
+    assert [(e.kind, e.detail) for e in events] == [("foreign", ""), ("note", "honest 1")]
     events.clear()
     memory.close()
     with serving_double(Bare()) as bare:
@@ -170,7 +170,8 @@ def test_virtual_time_is_passed_in(server: tuple[Recorder, str]) -> None:
         converse(memory, 2)
         memory.close()
     assert [e.detail for e in events if e.detail] == [
-        "lives in wall time: age and expiry are not measured"
+        "honest 1",
+        "lives in wall time: age and expiry are not measured",
     ]
 
 
@@ -256,6 +257,19 @@ def test_a_wrong_identity_is_an_error(subtests: pytest.Subtests) -> None:
             double.identity = lambda told=told: told  # type: ignore[method-assign,misc]
             with serving_double(double) as url, pytest.raises(StrategyError, match="identity"):
                 strategy(f"http:url={url}")
+
+
+def test_another_server_at_the_same_address_is_an_error(server: tuple[Recorder, str]) -> None:
+    """A case has one server, and its report names it."""
+    double, url = server
+    names = iter(["a\x1b[1m\n b", "another"])
+    double.identity = lambda: HonestServer.identity(double) | {"name": next(names)}  # type: ignore[method-assign]
+    memory = strategy(f"http:url={url}")
+    converse(memory)
+
+    assert memory.notes == ("a[1m b 1",)  # type: ignore[attr-defined]
+    with pytest.raises(StrategyError, match="not the server of the case's beginning"):
+        memory.close()
 
 
 def test_wrong_parameters_are_refused(subtests: pytest.Subtests) -> None:
