@@ -65,11 +65,11 @@ def otel_line(conversation: int) -> str:
 LINES = {"openai": openai_line, "otel": otel_line}
 
 
-def measured(folder: Path, trace: Path, needs: int) -> tuple[float, float, str]:
+def measured(folder: Path, trace: Path, needs: int | None) -> tuple[float, float, str]:
     """Seconds, megabytes and the output of an import."""
     output = folder / "output.txt"
     command = [sys.executable, "-m", "memsim", "import", str(trace), "-o", str(folder / "out")]
-    command += ["--needs", str(needs)]
+    command += [] if needs is None else ["--needs", str(needs)]
     before = time.monotonic()
     process = os.posix_spawn(
         sys.executable,
@@ -89,7 +89,7 @@ def main() -> int:
     parser.add_argument("--messages", type=int, default=1_000_000)
     parser.add_argument("--format", choices=sorted(LINES), default="openai")
     parser.add_argument("--quick", action="store_true", help="20,000 messages")
-    parser.add_argument("--needs", type=int, default=0, help="questions for each scenario")
+    parser.add_argument("--needs", type=int, help="as of `memsim import`")
     given = parser.parse_args()
     given.messages = 20_000 if given.quick else given.messages
     with tempfile.TemporaryDirectory() as name:

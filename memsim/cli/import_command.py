@@ -26,6 +26,9 @@ _SHOWN = 20
 _CORRECTIONS = 10
 """Corrections of users that are printed one by one."""
 
+_SEARCHED = 50_000
+"""Messages that are searched for needs where `--needs` does not ask for it: some ten seconds."""
+
 MOST_QUESTIONS = 2_000
 """Questions that a scenario may have."""
 
@@ -68,10 +71,10 @@ Examples:
 @click.option(
     "--needs",
     type=click.IntRange(0, MOST_QUESTIONS),
-    default=200,
-    show_default=True,
+    default=None,
     metavar="N",
-    help="Questions from values that are said again, for each scenario at most; 0 for none.",
+    help="Questions from values that are said again, for each scenario at most; 0 for none."
+    " Without it 200, from scenarios of up to 50,000 messages together.",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would come in, and write nothing.")
 @click.option("--force", is_flag=True, help="Replace scenarios that are there.")
@@ -81,7 +84,7 @@ def command(
     form: str,
     pace: str,
     person: str,
-    needs: int,
+    needs: int | None,
     dry_run: bool,
     force: bool,
 ) -> int:
@@ -111,7 +114,7 @@ def command(
     told = [*_losses(counts)]
     if folder.scenarios:
         told += _result(folder, output, dry_run=dry_run)
-        told += [] if dry_run or not needs else _needs(folder, output, needs)
+        told += [] if dry_run or needs == 0 else _needs(folder, output, needs)
         told += [] if dry_run else [_next(folder, output)]
     if told:
         terminal.say_lines(told)
@@ -184,13 +187,18 @@ def _result(folder: ScenarioFolder, output: Path, *, dry_run: bool) -> Iterator[
     yield TextLine(text=f"{size} written to {output}")
 
 
-def _needs(folder: ScenarioFolder, output: Path, most: int) -> Iterator[TextLine]:
+def _needs(folder: ScenarioFolder, output: Path, most: int | None) -> Iterator[TextLine]:
     from memsim.scenario.need_probes import add_needs
+    from memsim.scenario.reuse_needs import MOST_NEEDS
 
-    found, corrected = 0, list[str]()
+    found, corrected, read, left = 0, list[str](), 0, 0
     for scenario in folder.scenarios.values():
+        if most is None and read + scenario.messages > _SEARCHED:
+            left += 1
+            continue
+        read += scenario.messages
         try:
-            made = add_needs(output / f"{scenario.name}.yaml", most)
+            made = add_needs(output / f"{scenario.name}.yaml", most or MOST_NEEDS)
         except MemsimError as error:
             complain(f"no questions were written: {error}")
             continue
@@ -199,6 +207,9 @@ def _needs(folder: ScenarioFolder, output: Path, most: int) -> Iterator[TextLine
     yield TextLine(
         text=f"{number_format.plural(found, 'question')} from values that are said again"
     )
+    if left:
+        size = number_format.plural(left, "scenario")
+        yield TextLine(text=f"  {size} not searched, to save time: --needs 200 searches all")
     if corrected:
         size = number_format.plural(len(corrected), "question")
         yield TextLine(text=f"  {size} where a user says that something was said before:")

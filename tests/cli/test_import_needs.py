@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from click.testing import Result
 
 GARDEN = str(Path(__file__).resolve().parents[2] / "docs" / "examples" / "garden.json")
@@ -76,3 +77,17 @@ def test_none_are_written_where_none_are_wanted(call: Call, project: Path) -> No
     assert "probes:" not in (project / "scenarios/mine/ada.yaml").read_text(encoding="utf-8")
     assert "said again" not in made.stdout
     assert "said again" not in call("import", GARDEN, "--dry-run").stdout
+
+
+def test_long_imports_are_searched_on_request_only(
+    call: Call, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A million messages come in as fast as before, and the import says what it left."""
+    monkeypatch.setattr("memsim.cli.import_command._SEARCHED", 23)
+
+    some = call("import", GARDEN, "-o", "scenarios/some")
+    every = call("import", GARDEN, "-o", "scenarios/every", "--needs", "1")
+
+    assert "1 scenario not searched, to save time: --needs 200 searches all" in some.stdout
+    assert "probes:" not in (project / "scenarios/some/ada.yaml").read_text(encoding="utf-8")
+    assert "1 question from values" in every.stdout
