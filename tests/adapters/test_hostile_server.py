@@ -44,12 +44,12 @@ def script(tmp_path: Path) -> Path:
     return path
 
 
-def play(script: Path, url: str) -> Trace:
-    """The scenario, against a server."""
+def play(script: Path, ref: str) -> Trace:
+    """The scenario, through a strategy."""
     counter = TokenCounter(load_tokenizer("chars/4"))
     return replay(
         load_scenario(script),
-        prepare(f"http:url={url},read=search,window=0,timeout={PATIENCE}"),
+        prepare(ref),
         model=load_model("offline", counter),
         embed=embedder,
         counter=counter,
@@ -59,12 +59,17 @@ def play(script: Path, url: str) -> Trace:
     )
 
 
+def searching(url: str) -> str:
+    """The ref of a server that is searched, and waited for a moment."""
+    return f"http:url={url},read=search,window=0,timeout={PATIENCE}"
+
+
 def test_a_hostile_server_never_passes(script: Path, subtests: pytest.Subtests) -> None:
     """Every question is an error, soon, and the error is one line."""
     for name, attack in ATTACKS.items():
         with subtests.test(server=name), serving_hostile(HostileServer(attack)) as url:
             began = time.monotonic()
-            trace = play(script, url)
+            trace = play(script, searching(url))
 
             assert [p.answer for p in trace.probes] == [None, None]
             assert all(p.error and "\n" not in p.error for p in trace.probes)
@@ -75,7 +80,7 @@ def test_an_honest_server_passes_the_same_script(script: Path) -> None:
     """The proof that the attacks above are what fails it."""
     attack = ATTACKS["is silent"]
     with serving_hostile(HostileServer(attack, route="/v1/none")) as url:
-        trace = play(script, url)
+        trace = play(script, searching(url))
 
     assert [p.answer is not None and "A-17" in p.answer for p in trace.probes] == [True, True]
 

@@ -21,20 +21,16 @@ from click.testing import CliRunner
 from memsim.adapters.mcp_mapping import PRESETS, MappingError, load_mapping, presets
 from memsim.adapters.mcp_messages import McpError
 from memsim.cli.program import program
-from memsim.discovery.loader import prepare
 from memsim.discovery.loader import resolve as resolve_ref
 from memsim.discovery.source_digest import source_digest
 from memsim.discovery.strategy_ref import parse_ref
 from memsim.errors import ExitCode, RefError
-from memsim.message import TokenCounter, load_tokenizer, said
-from memsim.models.registry import load_model
-from memsim.replay import replay
-from memsim.scenario.scenario_loader import load_scenario
+from memsim.message import said
 from memsim.strategy import Event, Forget, Strategy
 from memsim.trace import Trace
-from tests.adapters.test_hostile_server import SCRIPT
+from tests.adapters.test_hostile_server import SCRIPT, play
 from tests.doubles.mcp_server import ATTACKS, MAPPING, Notes, mapping_of
-from tests.strategies.conversations import ask, embedder, own_folder, strategy
+from tests.strategies.conversations import ask, strategy
 
 PATIENCE = 0.4
 
@@ -266,26 +262,16 @@ def test_a_mapping_is_part_of_the_source(tmp_path: Path) -> None:
     assert source_digest(ref) != source_digest(changed)
 
 
-def play(folder: Path, mapping: str) -> Trace:
+def play_notes(folder: Path, mapping: str) -> Trace:
     """Two questions, against a server."""
     script = folder / "code.yaml"
     script.write_text(SCRIPT, encoding="utf-8")
-    counter = TokenCounter(load_tokenizer("chars/4"))
-    return replay(
-        load_scenario(script),
-        prepare(f"{written(folder, mapping)},window=0,timeout={PATIENCE}"),
-        model=load_model("offline", counter),
-        embed=embedder,
-        counter=counter,
-        budget=1000,
-        seed=7,
-        folder=own_folder,
-    )
+    return play(script, f"{written(folder, mapping)},window=0,timeout={PATIENCE}")
 
 
 def test_an_honest_server_passes(tmp_path: Path) -> None:
     """The proof that the attacks are what fails a hostile one."""
-    trace = play(tmp_path, mapping_of())
+    trace = play_notes(tmp_path, mapping_of())
 
     assert [p.answer is not None and "A-17" in p.answer for p in trace.probes] == [True, True]
 
@@ -297,7 +283,7 @@ def test_a_hostile_server_never_passes(tmp_path: Path, subtests: pytest.Subtests
     for name, mapping in {**attacks, "never begins": late}.items():
         with subtests.test(server=name):
             began = time.monotonic()
-            trace = play(tmp_path, mapping)
+            trace = play_notes(tmp_path, mapping)
 
             assert [p.answer for p in trace.probes] == [None, None]
             assert all(p.error and "\n" not in p.error for p in trace.probes)
