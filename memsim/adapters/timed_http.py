@@ -82,6 +82,7 @@ class _TimedSocket:
     def __init__(self, real: socket.socket) -> None:
         self._real = real
         self._waiting: list[bytes] = []
+        self._readers, self._closed = 0, False
         self.end = 0.0
 
     def has_news(self) -> bool:
@@ -109,11 +110,21 @@ class _TimedSocket:
 
     def makefile(self, _mode: str) -> io.BufferedReader:
         """A file of what is received; closing it leaves the socket open."""
+        self._readers += 1
         return io.BufferedReader(_Receiver(self))
 
     def close(self) -> None:
-        """Close the socket."""
-        self._real.close()
+        """Close the socket, once no file reads from it."""
+        # http.client closes before it reads, if the server says that this answer is the last.
+        self._closed = True
+        if not self._readers:
+            self._real.close()
+
+    def release(self) -> None:
+        """A file reads no more."""
+        self._readers -= 1
+        if self._closed:
+            self.close()
 
     def _left(self) -> float:
         left = self.end - time.monotonic()
@@ -131,3 +142,8 @@ class _Receiver(io.RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         return self._timed.receive_into(buffer)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._timed.release()
+        super().close()

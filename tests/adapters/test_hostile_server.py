@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from pathlib import Path
 
@@ -83,6 +84,23 @@ def test_an_honest_server_passes_the_same_script(script: Path) -> None:
         trace = play(script, searching(url))
 
     assert [p.answer is not None and "A-17" in p.answer for p in trace.probes] == [True, True]
+
+
+def test_the_last_answer_of_a_connection_is_read() -> None:
+    """Though its body comes after a head that announces the end; the next one is a new one's."""
+
+    def late(line: socket.socket) -> None:
+        head = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 13\r\n\r\n"
+        line.sendall(head)
+        time.sleep(PATIENCE / 5)
+        line.sendall(b'{"texts": []}')
+
+    with serving_hostile(HostileServer(late)) as url:
+        client = ContractClient(url, timeout=PATIENCE)
+        answers = [client.post("/v1/search", {}) for _ in range(2)]
+        client.close()
+
+    assert answers == [{"texts": []}, {"texts": []}]
 
 
 def test_a_dead_server_is_not_asked_again() -> None:
