@@ -63,6 +63,7 @@ PATTERNS = {
     "case_plan.py": "a channel's number",
     "choice.py": "a closed list of values, escaped",
     "codecs.py": "a codec's own prefixes",
+    "corrections.py": "our own phrases",
     "form_search.py": "classes of letters",
     "l09_stale.py": "a closed list of values, escaped",
     "l17_authority.py": "a tag of our own, escaped",
@@ -74,6 +75,7 @@ PATTERNS = {
     "pins.py": "a tag of our own",
     "polarity.py": "our own phrases",
     "refusals.py": "a person of a generated case, escaped",
+    "reuse_needs.py": "an anchor, escaped",
     "text.py": "classes of letters",
     "word_forms.py": "our own endings",
 }
