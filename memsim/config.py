@@ -436,6 +436,7 @@ COMMAND_KEYS: Mapping[str, _Reader] = {
     "progress": _one_of("auto", "plain", "none"),
     "quiet": _read_flag,
     "require_baseline": _read_flag,
+    "shard": _read_text,
     "strict": _read_flag,
     "verbose": _read_flag,
     "x": _read_flag,

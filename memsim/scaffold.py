@@ -7,7 +7,7 @@
     tests/test_memory.py       assertions about the memory
     reports/.gitignore         keeps runs out of the repository
     pyproject.toml             a [tool.memsim] block, appended if there is none
-    .github/workflows/memsim.yml   the same on every push, with --github
+    .github/workflows/memsim.yml   the same on every push, with --github, in --shards if told
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ FILES = {
     TEST: "test_memory.py.txt",
     "reports/.gitignore": "gitignore.txt",
 }
-WORKFLOW = {".github/workflows/memsim.yml": "memsim.yml"}
+WORKFLOW = ".github/workflows/memsim.yml"
 """Every file of a project, and its template in `memsim/scaffold_files`."""
 
 NEXT = (
@@ -69,7 +69,7 @@ class ScaffoldFile:
     action: ScaffoldAction
 
 
-def scaffold(folder: Path, *, github: bool = False) -> tuple[ScaffoldFile, ...]:
+def scaffold(folder: Path, *, github: bool = False, shards: int = 1) -> tuple[ScaffoldFile, ...]:
     """Write the missing files of a project into a folder.
 
     If `strategies/mine.py` exists already, the block names the strategies in it, and no tests of
@@ -78,6 +78,7 @@ def scaffold(folder: Path, *, github: bool = False) -> tuple[ScaffoldFile, ...]:
     Args:
         folder: the project; created if it does not exist.
         github: also write a workflow for GitHub Actions.
+        shards: jobs among which the workflow splits a run; 1 for one job.
 
     Raises:
         ConfigError: a file cannot be written, or `pyproject.toml` is not valid TOML.
@@ -87,12 +88,22 @@ def scaffold(folder: Path, *, github: bool = False) -> tuple[ScaffoldFile, ...]:
         kept = _kept(folder / MINE)
         configuration = _extended(folder / "pyproject.toml", _settings(kept))
         folder.mkdir(parents=True, exist_ok=True)
-        wanted = _files(kept) | (WORKFLOW if github else {})
-        done = [_write(folder, name, template(made)) for name, made in wanted.items()]
+        texts = {name: template(made) for name, made in _files(kept).items()}
+        if github:
+            texts[WORKFLOW] = workflow(shards)
+        done = [_write(folder, name, text) for name, text in texts.items()]
         return (*done, _configure(folder, configuration))
     except OSError as error:
         path = error.filename or folder
         raise ConfigError(f"cannot be written: {error.strerror}", path=path) from error
+
+
+def workflow(shards: int = 1) -> str:
+    """The workflow for GitHub Actions: one job, or a job for each shard and one that merges."""
+    if shards == 1:
+        return template("memsim.yml")
+    numbers = ", ".join(map(str, range(1, shards + 1)))
+    return template("memsim-shards.yml").replace("NUMBERS", numbers).replace("COUNT", str(shards))
 
 
 def template(name: str) -> str:

@@ -211,7 +211,7 @@ def test_runs_are_ignored_by_git_and_named_by_time(reports: Path) -> None:
     """Newest last by name, also within one second."""
     folders = [record(plan(), reports) for _ in range(4)]
 
-    assert (reports / ".gitignore").read_text(encoding="utf-8") == "runs/\n"
+    assert (reports / ".gitignore").read_text(encoding="utf-8") == "runs/\nshards/\n"
     assert all(re.fullmatch(r"\d{8}T\d{6}-[0-9a-f]{4}", f.name) for f in folders)
     assert list_runs(reports) == tuple(reversed(folders))
     assert load_run("latest", reports).folder == folders[-1]

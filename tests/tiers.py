@@ -115,6 +115,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "testing/test_mutants.py",
     ),
     "processes": (
+        "cli/test_github.py::test_a_cluster_plays_every_shard",
         "adapters/test_foreign_runs.py::test_runs_are_the_same_with_two_workers",
         "leakage/test_leak_runs.py::test_any_number_of_processes_keeps_the_same_bytes",
         "memory/index/test_nearest_vectors.py::test_every_process_builds_the_same_lists",

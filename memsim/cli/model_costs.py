@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memsim.cli.run_options import is_given
-from memsim.models.model_access import NO_SPENDING, Spending, add_spending
+from memsim.models.model_access import NO_ACCESS, NO_SPENDING, Spending, add_spending
 from memsim.models.model_ref import LiveRef, asks_provider, read_embedder, read_judge, read_model
 from memsim.report import number_format
 from memsim.report.layout import TextLine
@@ -40,7 +40,7 @@ def check_live_flags(ctx: click.Context, settings: Settings) -> None:
 @contextmanager
 def with_provider_access(plan: CasePlan) -> Iterator[CasePlan]:
     """Check that a provider can be called, and give the cases what they need for it."""
-    settings, access = plan.settings, plan.cases[0].access
+    settings, access = plan.settings, plan.cases[0].access if plan.cases else NO_ACCESS
     parts = (settings.model, settings.embedder, settings.judge)
     if access.mode == "none" or not asks_provider(*parts):
         yield plan

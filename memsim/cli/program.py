@@ -38,6 +38,7 @@ class VerbGroup(click.Group):
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("run", "Replay scenarios through strategies, score them, write a run folder."),
+    "merge": ("merge_command", "Make one run of the shards of `memsim run --shard`, and gate it."),
     "compare": ("compare", "Compare a saved run with a baseline or another run, and gate it."),
     "baseline": ("baseline", "Save a run as the baseline of later runs: save, list, show."),
     "explain": ("explain", "Follow one probe through a saved run: where its fact was."),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -19,6 +17,7 @@ from memsim.cli.model_costs import (
 )
 from memsim.cli.own_processes import with_own_processes
 from memsim.cli.progress import ProgressChoice, case_step, show_progress
+from memsim.cli.run_end import RunEnd, judge_run
 from memsim.cli.run_options import (
     GroupedHelp,
     RunFlags,
@@ -35,13 +34,13 @@ from memsim.cli.terminal import Terminal, complain
 from memsim.discovery.project import find_project
 from memsim.errors import CostLimitError, ExitCode
 from memsim.models.model_access import NO_SPENDING, add_spending
+from memsim.suite.shard import parse_shard
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memsim.discovery.project import Project
-    from memsim.report.run_summary import RunSummary
-    from memsim.runs import Run, RunWriter
+    from memsim.runs import RunWriter
     from memsim.suite.case_plan import CasePlan
     from memsim.suite.cases import CaseResult
 
@@ -66,6 +65,8 @@ def command(ctx: click.Context, /, scenarios: tuple[str, ...], **flags: Unpack[R
     """
     watch = Stopwatch()
     refuse_contradictions(ctx)
+    if flags["shard"] is not None:
+        parse_shard(flags["shard"])
     terminal = Terminal.of_process(flags["color"])
     project = find_project()
     planned = plan_run(_intent(scenarios, flags), project)
@@ -80,12 +81,29 @@ def command(ctx: click.Context, /, scenarios: tuple[str, ...], **flags: Unpack[R
         complain(remark)
     against = _against(ctx, planned.plan, project, flags)
     if flags["dry_run"]:
-        return _dry_run(planned.plan, terminal)
+        return _dry_run(_part(ctx, planned.plan, flags), terminal)
     own = with_own_processes(planned.plan, project, flags["isolated"], out=flags["output"])
-    with with_provider_access(own) as plan:
+    with with_provider_access(_part(ctx, own, flags)) as plan:
+        end = RunEnd(project, terminal, flags, watch)
         return _Performance(
-            plan, project, terminal, flags, typed=ctx.obj.typed, watch=watch, against=against
+            plan, project, terminal, flags, typed=ctx.obj.typed, against=against, end=end, whole=own
         ).perform()
+
+
+def _part(ctx: click.Context, plan: CasePlan, flags: RunFlags) -> CasePlan:
+    """The plan, or the shard of it that is to be played."""
+    if flags["shard"] is None:
+        return plan
+    from memsim.suite.case_plan import shard_plan
+
+    chosen = {
+        "strict": flags["strict"],
+        "require_baseline": flags["require_baseline"],
+        "generalise": flags["generalise"],
+        "baseline": is_given(ctx, "baseline"),
+    }
+    gate = [flag for flag, wanted in chosen.items() if wanted]
+    return shard_plan(plan, parse_shard(flags["shard"]), gate)
 
 
 def _against(ctx: click.Context, plan: CasePlan, project: Project, flags: RunFlags) -> RunBaseline:
@@ -142,33 +160,30 @@ class _Performance:
         flags: RunFlags,
         *,
         typed: tuple[str, ...],
-        watch: Stopwatch,
         against: RunBaseline,
+        end: RunEnd,
+        whole: CasePlan,
     ) -> None:
         self._against = against
+        self._end = end
+        self._whole = whole
         self._plan = plan
         self._project = project
         self._terminal = terminal
         self._flags = flags
         self._typed = typed
-        self._watch = watch
         self._spent = NO_SPENDING
-        self._with_page = flags["html"] or flags["open_page"]
-        self._page: Path | None = None
 
     def perform(self) -> int:
-        from memsim.gate import judge
-        from memsim.gate.comparison import write_comparison
-        from memsim.runs import load_run, open_run
+        from memsim.runs import open_run
 
-        settings = self._plan.settings
-        out = self._flags["output"]
+        plan = self._plan
         writer = open_run(
-            self._plan,
-            self._project.base / settings.reports,
-            out=SUPERVISION.folder or (Path(out) if out else None),
+            plan,
+            self._project.base / plan.settings.reports,
+            out=self._folder(),
             resume=not self._flags["no_resume"],
-            command=self._typed,
+            command=reproducible(self._typed),
         )
         with writer:
             SUPERVISION.begun(writer.folder)
@@ -179,24 +194,45 @@ class _Performance:
                 return self._interrupted(writer, "interrupted")
             except CostLimitError as reached:
                 return self._interrupted(writer, f"stopped: {reached}")
-            against = self._against
-            comparison = against.compare(writer.folder, settings)
-            alone = judge(results, max_errors=settings.max_errors)
-            verdict = against.rule(alone, comparison)
-            write_comparison(writer.folder, comparison)
-            if not writer.finished:
-                writer.finish(verdict.exit_code, verdict.sentence, against=against.name)
-        run = load_run(writer.folder, self._project.base / settings.reports)
-        summary = replace(self._summary(run), verdict=verdict)
-        self._keep_report(run, summary)
-        self._show(run, summary)
+            if plan.shard:
+                return self._end_shard(writer, results)
+            verdict = judge_run(writer, results, plan.settings, self._against)
+        code = self._end.show(writer.folder, verdict)
         self._tell_lost(results)
-        self._tell_hosts(results)
-        for strategy, notes in summary.header.notes:
-            complain(f"{strategy}: {'; '.join(notes)}")
+        self._end.tell_notes()
         self._tell_spent()
-        self._open_page()
-        return summary.verdict.exit_code
+        self._end.open_page()
+        return code
+
+    def _folder(self) -> Path | None:
+        from memsim.runs.run_folder import prepare_reports
+        from memsim.runs.shards import shard_folder
+
+        out = self._flags["output"]
+        if found := SUPERVISION.folder or (Path(out) if out else None):
+            return found
+        if self._plan.shard is None:
+            return None
+        reports = self._project.base / self._plan.settings.reports
+        prepare_reports(reports)
+        return shard_folder(reports, self._plan.shard)
+
+    def _end_shard(self, writer: RunWriter, results: Sequence[CaseResult]) -> int:
+        """Finish a shard: what its cases tell is told, and only the merged run is judged."""
+        from memsim.gate import Verdict, judge
+
+        found = Verdict(exit_code=ExitCode.PASSED, sentence="no case falls to it")
+        if results:
+            found = judge(results, max_errors=self._plan.settings.max_errors)
+        said = f"shard {self._plan.shard}: {found.sentence}"
+        if not writer.finished:
+            writer.finish(found.exit_code, said)
+        self._tell_lost(results)
+        self._tell_spent()
+        folders = "DIR..." if self._flags["output"] else self._place(writer.folder.parent)
+        line = f"{said}; no verdict yet: memsim merge {folders}"
+        self._end.close(line, bad=bool(found.exit_code))
+        return found.exit_code
 
     def _announce(self, writer: RunWriter) -> None:
         from memsim.cli.run_output import header_lines
@@ -224,7 +260,8 @@ class _Performance:
         from memsim.runs.judge_trial import with_judge_trial
 
         flags = self._flags
-        plan, self._spent = with_judge_trial(self._plan, writer)
+        whole = self._whole.cases if self._plan.shard else None
+        plan, self._spent = with_judge_trial(self._plan, writer, whole)
         left = [plan.cases[place] for place in writer.lacking]
         # An earlier process of this command showed these already; the latest loss is still to be.
         shown = frozenset([*SUPERVISION.lost][:-1])
@@ -262,70 +299,28 @@ class _Performance:
         complain(f"to go on: {shlex.join(self._typed)}")
         return ExitCode.INTERRUPTED
 
-    def _summary(self, run: Run) -> RunSummary:
-        from memsim.report.summarise import EXAMPLES, summarise
-
-        shown = None if self._flags["verbose"] else EXAMPLES
-        summary = summarise(run, seconds=self._watch.seconds, examples=shown)
-        name = "" if self._flags["no_report"] else "report.md"
-        name = "report.html" if self._with_page else name
-        place = self._place(run.folder / name)
-        return replace(summary, header=replace(summary.header, place=place))
-
     def _tell_lost(self, results: Sequence[CaseResult]) -> None:
         lost = sum(result.state == "lost" for result in results)
         if lost:
             complain(f"{lost} of {len(results)} cases lost: the process that played them died")
             complain(f"to play only these again: {shlex.join(self._typed)}")
 
-    def _tell_hosts(self, results: Sequence[CaseResult]) -> None:
-        hosts: dict[str, dict[str, None]] = {}
-        for result in results:
-            hosts.setdefault(result.strategy, {}).update(dict.fromkeys(result.hosts))
-        for strategy, met in hosts.items():
-            if met:
-                complain(f"{strategy} talked to {', '.join(met)}")
-
     def _tell_spent(self) -> None:
         if said := spent_line(self._spent, self._plan.settings):
             complain(said)
 
-    def _open_page(self) -> None:
-        from memsim.cli.view import show_page
-
-        if self._flags["open_page"] and self._page is not None:
-            show_page(self._page)
-
     def _place(self, path: Path) -> str:
         return self._project.show(path)
 
-    def _keep_report(self, run: Run, summary: RunSummary) -> None:
-        from memsim.cli.saved_runs import write_page, write_report
-        from memsim.report.github import VARIABLE, add_to_job_summary
-        from memsim.report.run_markdown import markdown
 
-        if not self._flags["no_report"]:
-            write_report(run, summary)
-        if self._with_page:
-            self._page = write_page(run, summary)
-        wrong = os.environ.get(VARIABLE) and add_to_job_summary(markdown(summary), os.environ)
-        if wrong:
-            complain(wrong)
-
-    def _show(self, run: Run, summary: RunSummary) -> None:
-        from memsim.cli.run_output import show_run
-
-        flags = self._flags
-        quiet, verbose = flags["quiet"], flags["verbose"]
-        show_run(run, summary, flags["form"], self._terminal, quiet=quiet, verbose=verbose)
-        self._annotate(summary)
-
-    def _annotate(self, summary: RunSummary) -> None:
-        from memsim.report.github import annotation_lines, on_github
-
-        if not on_github(os.environ):
-            return
-        found = (summary.failures, summary.unscored, summary.comparison)
-        # GitHub reads both streams, and standard output may carry JSON.
-        for line in annotation_lines(*found, self._project.base, os.environ):
-            click.echo(line, err=True)
+def reproducible(typed: Sequence[str]) -> tuple[str, ...]:
+    """The command line that plays the same run anew: without its folder, and without a shard."""
+    kept: list[str] = []
+    skip = False
+    for word in typed:
+        named = word in {"--shard", "--output", "-o"}
+        joined = word.startswith(("--shard=", "--output=")) or (word[:2] == "-o" and not named)
+        if not (skip or named or joined):
+            kept.append(word)
+        skip = named and not skip
+    return tuple(kept)

@@ -18,7 +18,18 @@ from memsim.discovery.project import find_project
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-class RunFlags(TypedDict):
+class OutputFlags(TypedDict):
+    """The values of the flags that say how a run is shown and reported."""
+
+    form: Format
+    quiet: bool
+    verbose: bool
+    no_report: bool
+    html: bool
+    open_page: bool
+
+
+class RunFlags(OutputFlags):
     """The values of the flags of `memsim run`."""
 
     expression: str | None
@@ -49,15 +60,10 @@ class RunFlags(TypedDict):
     strict: bool
     require_baseline: bool
     generalise: bool
+    shard: str | None
     output: str | None
-    form: Format
-    quiet: bool
-    verbose: bool
     color: ColorChoice
     progress: ProgressChoice
-    no_report: bool
-    html: bool
-    open_page: bool
     no_resume: bool
 
 
@@ -119,6 +125,12 @@ SELECT = (
         is_flag=True,
         envvar="MEMSIM_X",
         help="Stop at the first failed case.",
+    ),
+    click.option(
+        "--shard",
+        metavar="I/N",
+        envvar="MEMSIM_SHARD",
+        help="Play one part of the run, such as 1/4; memsim merge makes the run of all parts.",
     ),
     click.option(
         "--max-errors",
@@ -213,33 +225,38 @@ PROGRESS = click.option(
     envvar="MEMSIM_PROGRESS",
     help="Case, rate and time left on standard error.",
 )
+FORMAT = format_option("table", "md", "json", "jsonl", variable="MEMSIM_FORMAT")
+FOLDER = click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    type=click.Path(),
+    envvar="MEMSIM_OUTPUT",
+    help="Folder of the run, instead of a new folder in reports.",
+)
+VERBOSE = switch(
+    "-v",
+    "--verbose",
+    text="Print every missed probe, whole tracebacks and codes of leakage.",
+)
+NO_REPORT = switch("--no-report", text="Write no report.md.")
+OPEN = click.option(
+    "--open",
+    "open_page",
+    is_flag=True,
+    envvar="MEMSIM_OPEN",
+    help="Write report.html and open it in a browser.",
+)
 OUTPUT = (
-    click.option(
-        "-o",
-        "--output",
-        metavar="DIR",
-        type=click.Path(),
-        envvar="MEMSIM_OUTPUT",
-        help="Folder of the run, instead of a new folder in reports.",
-    ),
-    format_option("table", "md", "json", "jsonl", variable="MEMSIM_FORMAT"),
+    FOLDER,
+    FORMAT,
     QUIET,
-    switch(
-        "-v",
-        "--verbose",
-        text="Print every missed probe, whole tracebacks and codes of leakage.",
-    ),
+    VERBOSE,
     COLOR,
     PROGRESS,
-    switch("--no-report", text="Write no report.md."),
+    NO_REPORT,
     HTML,
-    click.option(
-        "--open",
-        "open_page",
-        is_flag=True,
-        envvar="MEMSIM_OPEN",
-        help="Write report.html and open it in a browser.",
-    ),
+    OPEN,
     switch("--no-resume", text="Start a new run even if the same run was interrupted."),
 )
 GROUPS = (
@@ -277,6 +294,10 @@ def refuse_contradictions(ctx: click.Context) -> None:
         raise click.UsageError("-q and -v exclude each other: use one of them", ctx)
     if is_given(ctx, "live") and is_given(ctx, "record"):
         raise click.UsageError("--live and --record exclude each other: use one of them", ctx)
+    # What is left out of a shard, or of only one of two tries, would be missing in the merged run.
+    for name, flag in (("stop_at_first", "-x"), ("no_resume", "--no-resume")):
+        if ctx.params.get("shard") is not None and ctx.params.get(name):
+            raise click.UsageError(f"--shard and {flag} exclude each other", ctx)
     for name, flag in (("output", "-o"), ("data", "--data"), ("cassettes", "--cassettes")):
         value = ctx.params.get(name)
         if value is not None and not str(value).strip():

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 def plan_line(plan: CasePlan, marks: Marks) -> str:
     """The size of a plan, such as `72 cases: 9 scenarios × 8 strategies × 1 budget`."""
     cases = plan.cases
+    if plan.shard:
+        whole = number_format.plural(plan.shard.total, "case")
+        return f"shard {plan.shard}: {len(cases):,} of {whole}"
     factors = [
         number_format.plural(len({c.scenario for c in cases}), "scenario"),
         number_format.plural(len({c.strategy for c in cases}), "strategy", "strategies"),

@@ -46,10 +46,10 @@ from memsim.gate.score_sheet import (
     by_chance,
     is_timed,
     metric_of,
-    scenario_of,
 )
 from memsim.gate.verdict import judge
 from memsim.json_input import is_folder, is_regular, read_json
+from memsim.suite.cases import scenario_of
 
 if TYPE_CHECKING:
     from memsim.runs import Run

@@ -13,6 +13,7 @@ from memsim.leakage import LEAKAGE
 from memsim.scoring.metric import Metric
 from memsim.scoring.metrics import JUDGED, METRICS, answers
 from memsim.scoring.outcomes import UNMEASURED
+from memsim.suite.cases import scenario_of
 
 if TYPE_CHECKING:
     from memsim.runs import Run
@@ -226,12 +227,6 @@ def gone_from(evidence: Sequence[Mapping[str, Any]]) -> int | None:
     """Find the turn from which evidence was out of the context; the latest of several."""
     left = [piece["path"][-1] for piece in evidence if len(piece["path"]) > 1]
     return max((turn for turn, presence, _ in left if presence == "absent"), default=None)
-
-
-def scenario_of(case: str) -> str:
-    """`path::scenario` of the id of a case or a probe."""
-    path, _, rest = case.partition("::")
-    return f"{path}::{rest.partition('[')[0]}"
 
 
 _SECONDS = Metric(about="what a case took", better="lower", unit="count")

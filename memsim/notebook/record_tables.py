@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from memsim.errors import UsageError, nearest
-from memsim.gate.score_sheet import scenario_of
 from memsim.leakage import LEAKAGE
+from memsim.suite.cases import scenario_of
 
 if TYPE_CHECKING:
     import pandas as pd

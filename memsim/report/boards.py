@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from memsim.gate import fails
-from memsim.gate.score_sheet import scenario_of
 from memsim.report.layout import row_letter
 from memsim.report.probe_answers import ProbeAnswer, Unit
 from memsim.report.run_summary import Board, BoardRow, Estimate, Matrix, Slice
 from memsim.stats.bootstrap import differences, mean_interval
 from memsim.stats.interval import wilson
 from memsim.stats.significance import holm, permutation_p
-from memsim.suite.cases import CaseResult
+from memsim.suite.cases import CaseResult, scenario_of
 
 # Means with intervals, and significant wins: reports use statistics only here.
 

@@ -10,10 +10,9 @@ from typing import Any
 import pandas as pd
 
 from memsim.context import SECTIONS, in_order
-from memsim.gate.score_sheet import scenario_of
 from memsim.leakage import LEAKAGE
 from memsim.runs import Run
-from memsim.suite.cases import CaseResult
+from memsim.suite.cases import CaseResult, scenario_of
 
 TOKENS = "tokens."
 """Begins the column of a section's tokens."""

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from memsim.gate.score_sheet import gone_from, scenario_of
+from memsim.gate.score_sheet import gone_from
 from memsim.leakage import LEAKAGE
 from memsim.runs import Run
 from memsim.scoring.metrics.audits import AUDITED_WRONG
 from memsim.scoring.outcomes import PASSED, UNMEASURED
-from memsim.suite.cases import CaseResult
+from memsim.suite.cases import CaseResult, scenario_of
 
 Unit = tuple[str, str]
 """A scenario and a probe of it."""

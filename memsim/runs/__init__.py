@@ -3,7 +3,8 @@
 ::
 
     reports/
-    ├── .gitignore              written by memsim: `runs/`
+    ├── .gitignore              written by memsim: `runs/` and `shards/`
+    ├── shards/f3a1…/1-of-4/    one part of a run, in the same files; its run.json says which
     └── runs/20260923T104200-4f1a/
         ├── run.json            plan, refs, fingerprints, versions, settings, finished, exit
         ├── turns.jsonl         one line per turn and case

@@ -193,6 +193,25 @@ def read_span(path: Path, span: RecordSpan) -> bytes | None:
     return data if len(data) == span.end - span.start and zlib.crc32(data) == span.crc else None
 
 
+def read_entry(folder: Path, entry: CaseEntry) -> CaseOutcome:
+    """Read the outcome that a line of the log stands for.
+
+    Raises:
+        RunFolderError: its records are missing or differ.
+    """
+    turns, probes, contexts = (_records(folder / name, entry.span(name)) for name in RECORDS)
+    return CaseOutcome(
+        result=entry.result, turn_lines=turns, probe_lines=probes, context_lines=contexts
+    )
+
+
+def _records(path: Path, span: RecordSpan) -> bytes:
+    data = read_span(path, span)
+    if data is None:
+        raise RunFolderError("does not hold what cases.jsonl says", path=path)
+    return data
+
+
 # `ahead.jsonl`: costly cases that finished before their turn to be kept had come.
 
 AHEAD = "ahead.jsonl"

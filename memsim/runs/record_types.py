@@ -9,6 +9,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 from memsim.models import Task
 from memsim.scoring.outcomes import Outcome
+from memsim.suite.shard import Shard
 from memsim.trace import Inspection, Phase, Presence, ToolOutcome
 
 
@@ -228,6 +229,7 @@ class RunInfo(TypedDict):
     cases: NotRequired[dict[str, str]]
     judge: NotRequired[dict[str, Any]]
     isolated: NotRequired[list[str]]
+    shard: NotRequired[Shard]
 
 
 class RunSettings(TypedDict, total=False):

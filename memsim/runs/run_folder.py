@@ -78,7 +78,7 @@ def prepare_reports(reports: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         ignore = reports / ".gitignore"
         if not ignore.exists():
-            ignore.write_text("runs/\n", encoding="utf-8")
+            ignore.write_text("runs/\nshards/\n", encoding="utf-8")
         for beginning in folder.glob(f"{_NEW}*"):
             _clear(beginning)
     except OSError as error:

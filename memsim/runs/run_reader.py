@@ -22,12 +22,13 @@ from memsim.runs.case_log import (
     CaseEntry,
     RecordSpan,
     decode_entry,
+    read_entry,
     read_log,
     read_span,
 )
 from memsim.runs.record_types import AttackLine, ChannelLine, ContextLine, ProbeLine, TurnLine
 from memsim.runs.run_folder import INFO, list_runs, read_info, runs_folder
-from memsim.suite.cases import CaseResult
+from memsim.suite.cases import CaseOutcome, CaseResult
 
 LATEST = "latest"
 _KINDS: Mapping[str, type] = {TURNS: TurnLine, PROBES: ProbeLine, CONTEXTS: ContextLine}
@@ -64,6 +65,10 @@ class Run:
         keys = {case.key for case in cases}
         entries = tuple(e for e in self._entries if e.result.key in keys)
         return replace(self, cases=cases, _entries=entries)
+
+    def outcomes(self) -> Iterator[CaseOutcome]:
+        """Read every case with its records, in the order in which they were kept."""
+        return (read_entry(self.folder, entry) for entry in self._entries)
 
     def probes(self, case: str | None = None) -> Iterator[dict[str, object]]:
         """Read the probe records of one case, by id or key, or of all."""
@@ -149,8 +154,15 @@ def load_run(name: str | Path, reports: Path) -> Run:
     Args:
         name: `latest`, the beginning of a run's id, or a folder.
         reports: where runs are kept.
+
+    Raises:
+        RunFolderError: there is none, or it is a shard: no number is computed from part of a run.
     """
-    return open_folder(_find(str(name), reports))
+    run = open_folder(_find(str(name), reports))
+    if "shard" in run.info:
+        said = "is a shard, and only part of a run: make the run with memsim merge"
+        raise RunFolderError(said, path=run.folder)
+    return run
 
 
 def open_folder(folder: Path) -> Run:

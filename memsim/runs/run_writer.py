@@ -30,6 +30,7 @@ from memsim.runs.case_log import (
     outcome_entry,
     outcome_lines,
     read_ahead,
+    read_entry,
     read_log,
     read_span,
 )
@@ -111,10 +112,10 @@ class RunWriter:
     """
 
     def __init__(
-        self, folder: Path, plan: CasePlan, lock: RunLock, info: Mapping[str, object]
+        self, folder: Path, keys: Sequence[str], lock: RunLock, info: Mapping[str, object]
     ) -> None:
         self.folder = folder
-        self._plan = plan
+        self._keys = keys
         self._lock = lock
         self._info = dict(info)
         self._ends = [0] * len(RECORDS)
@@ -146,7 +147,7 @@ class RunWriter:
     @property
     def lacking(self) -> tuple[int, ...]:
         """The places in the plan of cases still to be played."""
-        places = range(len(self._kept), len(self._plan.cases))
+        places = range(len(self._kept), len(self._keys))
         return tuple(place for place in places if place not in self._waiting)
 
     @property
@@ -181,11 +182,11 @@ class RunWriter:
     def _sound_entries(self) -> list[CaseEntry]:
         """Read the entries of the log up to the first that is not of the plan, or is damaged."""
         entries = read_log(self.folder)
-        planned = zip(entries, self._plan.cases, strict=False)
+        planned = zip(entries, self._keys, strict=False)
         return [
             entry
             for entry, _ in takewhile(
-                lambda pair: pair[0].result.key == pair[1].key and self._sound(pair[0]), planned
+                lambda pair: pair[0].result.key == pair[1] and self._sound(pair[0]), planned
             )
         ]
 
@@ -197,7 +198,7 @@ class RunWriter:
         try:
             for place, entry in enumerate(entries[kept:], start=kept):
                 if entry.result.state != "lost":
-                    self._put_ahead(place, self._outcome(entry))
+                    self._put_ahead(place, read_entry(self.folder, entry))
             if len(entries) > kept:
                 self._sync_ahead()
             if self._info.get("finished"):
@@ -208,21 +209,13 @@ class RunWriter:
         except OSError as error:
             raise unwritable(self.folder, error) from error
 
-    def _outcome(self, entry: CaseEntry) -> CaseOutcome:
-        turns, probes, contexts = (
-            read_span(self.folder / name, entry.span(name)) or b"" for name in RECORDS
-        )
-        return CaseOutcome(
-            result=entry.result, turn_lines=turns, probe_lines=probes, context_lines=contexts
-        )
-
     def _sync_ahead(self) -> None:
         with suppress(FileNotFoundError), (self.folder / AHEAD).open("rb+") as file:
             os.fsync(file.fileno())
 
     def _lacks(self, place: int, outcome: CaseOutcome) -> bool:
-        inside = len(self._kept) <= place < len(self._plan.cases)
-        return inside and self._plan.cases[place].key == outcome.result.key
+        inside = len(self._kept) <= place < len(self._keys)
+        return inside and self._keys[place] == outcome.result.key
 
     def _sound(self, entry: CaseEntry) -> bool:
         spans = zip(RECORDS, entry.spans, strict=True)
@@ -351,21 +344,38 @@ def open_run(
         among: `out` held a run before, and what else is in it, such as `checks.json`, stays.
     """
     info = _describe(plan, command, start_time(reports))
+    return open_described(info, reports, out=out, resume=resume, among=among)
+
+
+def open_described(
+    info: Mapping[str, object],
+    reports: Path,
+    *,
+    out: Path | None = None,
+    resume: bool = True,
+    among: bool = False,
+) -> RunWriter:
+    """Find an unfinished run folder of the plan that a `run.json` describes, or make a new one."""
     if out is not None:
-        return _open_named(out, plan, info, among=among)
+        return _open_named(out, info, among=among)
     folder = prepare_reports(reports)
     if resume:
         for earlier in list_runs(reports):
-            if (writer := _continue(earlier, plan)) is not None:
+            if (writer := _continue(earlier, info)) is not None:
                 return writer
     created, lock = create_run(folder, info)
-    return RunWriter(created, plan, lock, read_info(created))
+    return RunWriter(created, _keys(info), lock, read_info(created))
 
 
-def _continue(folder: Path, plan: CasePlan) -> RunWriter | None:
+def _keys(info: Mapping[str, object]) -> tuple[str, ...]:
+    cases = info["cases"]
+    return tuple(cases) if isinstance(cases, Mapping) else ()
+
+
+def _continue(folder: Path, wanted: Mapping[str, object]) -> RunWriter | None:
     try:
         info = read_info(folder)
-        if _complete(info) or info["fingerprint"] != plan.fingerprint:
+        if _complete(info) or info["fingerprint"] != wanted["fingerprint"]:
             return None
         lock = RunLock.take(folder)
     except (RunFolderError, OSError):
@@ -376,16 +386,14 @@ def _continue(folder: Path, plan: CasePlan) -> RunWriter | None:
     if _complete(info):
         lock.release()
         return None
-    return RunWriter(folder, plan, lock, info)
+    return RunWriter(folder, _keys(wanted), lock, info)
 
 
 def _complete(info: Mapping[str, object]) -> bool:
     return bool(info.get("finished")) and not info.get("lost")
 
 
-def _open_named(
-    folder: Path, plan: CasePlan, info: Mapping[str, object], *, among: bool
-) -> RunWriter:
+def _open_named(folder: Path, info: Mapping[str, object], *, among: bool) -> RunWriter:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         inside = {p.name for p in folder.iterdir()}
@@ -404,10 +412,10 @@ def _open_named(
     except OSError as error:
         raise unwritable(folder, error) from error
     known = read_info(folder)
-    if known["fingerprint"] != plan.fingerprint:
+    if known["fingerprint"] != info["fingerprint"]:
         lock.release()
         raise RunFolderError("holds a run of another plan: name another folder", path=folder)
-    return RunWriter(folder, plan, lock, known)
+    return RunWriter(folder, _keys(info), lock, known)
 
 
 def _describe(plan: CasePlan, command: tuple[str, ...], started: datetime) -> dict[str, object]:
@@ -428,5 +436,6 @@ def _describe(plan: CasePlan, command: tuple[str, ...], started: datetime) -> di
         **identity(plan.cases),
         **({"about": about} if about else {}),
         **({"isolated": isolated} if isolated else {}),
+        **({"shard": asdict(plan.shard)} if plan.shard else {}),
         "cases": {spec.key: fingerprint for spec, fingerprint in cases},
     }

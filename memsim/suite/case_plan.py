@@ -26,6 +26,7 @@ from memsim.scoring.metrics import JUDGED, METRICS
 from memsim.suite.cases import CaseSpec, MetricBound, parse_bound
 from memsim.suite.judgement import instrument
 from memsim.suite.scenarios import ScenarioRef, Selection
+from memsim.suite.shard import Shard
 
 # `-k`: pytest's expression language over case ids.
 
@@ -147,12 +148,15 @@ class CasePlan:
     Attributes:
         fingerprints: one for each case: of its script, the strategy's source and everything else
             that its records depend on.
+        fingerprint: of the plan: the digest of all of them.
+        shard: which part of a run this is; None for the whole.
     """
 
     cases: tuple[CaseSpec, ...]
     settings: Settings
     fingerprints: tuple[str, ...]
     fingerprint: str
+    shard: Shard | None = None
 
 
 def resolve_strategies(
@@ -232,7 +236,7 @@ def plan(
         cases=tuple(cases),
         settings=settings,
         fingerprints=prints,
-        fingerprint=_digest(list(prints)),
+        fingerprint=digest(list(prints)),
     )
 
 
@@ -254,6 +258,34 @@ def isolated_plan(plan: CasePlan, guarded: Iterable[Path], *, every: bool) -> Ca
         for case in plan.cases
     )
     return replace(plan, cases=cases)
+
+
+def shard_plan(plan: CasePlan, shard: Shard, gate: Sequence[str] = ()) -> CasePlan:
+    """The part of a plan that one shard plays.
+
+    Args:
+        plan: the whole.
+        shard: which part.
+        gate: flags that the gate obeys when the shards are merged.
+    """
+    places = tuple(p for p, spec in enumerate(plan.cases) if shard.holds(spec.key))
+    part = replace(
+        shard, plan=plan.fingerprint, total=len(plan.cases), places=places, gate=tuple(gate)
+    )
+    return replace(
+        plan,
+        cases=tuple(_with_share(plan.cases[place], shard.of) for place in places),
+        fingerprints=tuple(plan.fingerprints[place] for place in places),
+        fingerprint=digest([plan.fingerprint, str(shard)]),
+        shard=part,
+    )
+
+
+def _with_share(spec: CaseSpec, shards: int) -> CaseSpec:
+    # Shards do not know what the others spend: each has its share, so that all keep to the limit.
+    if spec.access.cap is None:
+        return spec
+    return replace(spec, access=replace(spec.access, cap=spec.access.cap / shards))
 
 
 def _cases_of(
@@ -310,7 +342,7 @@ def _bounds(ref: ScenarioRef, scenario: Scenario, settings: Settings) -> Iterato
 
 def fingerprint(spec: CaseSpec) -> str:
     """What a case's records depend on, as one sha256 in hexadecimal."""
-    return _digest(
+    return digest(
         {
             "scenario": spec.scenario.load().fingerprint,
             "strategy": source_digest(spec.strategy),
@@ -379,5 +411,6 @@ def _prompted(spec: CaseSpec) -> dict[str, str]:
     return {"prompts": VERSION}
 
 
-def _digest(value: Mapping[str, object] | list[str]) -> str:
+def digest(value: Mapping[str, object] | list[str]) -> str:
+    """The sha256 of a JSON value, in hexadecimal."""
     return hashlib.sha256(_encode(value).encode()).hexdigest()

@@ -262,6 +262,12 @@ class CaseOutcome:
     context_lines: bytes = b""
 
 
+def scenario_of(case: str) -> str:
+    """`path::scenario` of the id of a case or a probe."""
+    path, _, rest = case.partition("::")
+    return f"{path}::{rest.partition('[')[0]}"
+
+
 def blank_result(spec: CaseSpec, *, state: State, error: str) -> CaseResult:
     """The result of a case without measurements: every probe counts as an error."""
     probes = spec.probes

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 import yaml
 from click.testing import Result
 
-from memsim.scaffold import scaffold, template
+from memsim.scaffold import scaffold, template, workflow
 
 GITHUB, WORKFLOW = ".github/workflows/memsim.yml", template("memsim.yml")
 
@@ -69,6 +71,55 @@ def test_every_command_of_the_recipes_exists(project: Path, call: Call) -> None:
     (steps,) = (job["steps"] for job in yaml.safe_load(WORKFLOW)["jobs"].values())
     (played,) = (s["run"] for s in steps if s.get("run", "").startswith("memsim "))
     assert call(*shlex.split(played)[1:], "--dry-run").exit_code == 0
+
+
+def test_the_matrix_plays_every_shard_and_merges(project: Path, call: Call) -> None:
+    """As its jobs would, with the artifacts already in their place; no job is skipped."""
+    jobs = yaml.safe_load(workflow(3))["jobs"]
+    (play,), (merge,) = (
+        [step["run"] for step in job["steps"] if step.get("run", "").startswith("memsim ")]
+        for job in jobs.values()
+    )
+    numbers = jobs["shards"]["strategy"]["matrix"]["shard"]
+
+    assert [1, 2, 3] == numbers
+    assert not jobs["shards"]["strategy"]["fail-fast"]
+    assert ("shards", "${{ !cancelled() }}") == (jobs["memory"]["needs"], jobs["memory"]["if"])
+    for number in numbers:
+        played = play.replace("${{ matrix.shard }}", str(number))
+        assert call(*shlex.split(played)[1:]).exit_code in {0, 1}
+    found = [str(path) for path in Path().glob("reports/shards/*")]
+    merged = call(*shlex.split(merge.replace("reports/shards/*", " ".join(found)))[1:])
+    assert (1, "1 failed, 1 passed") == (merged.exit_code, closing(merged))
+
+
+def closing(result: Result) -> str:
+    """The last line, without the time."""
+    return result.stdout.splitlines()[-1].partition(" in ")[0]
+
+
+@pytest.mark.parametrize("system", ["SLURM", "Kubernetes"])
+def test_a_cluster_plays_every_shard(
+    project: Path, call: Call, system: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command of the manual, with what the system tells each process."""
+    manual = (ROOT / "docs/scale.md").read_text("utf-8").partition(f"## {system}\n")[2]
+    found = re.search(r"memsim run (.*)/16\" (-o .*)", manual)
+    assert found is not None
+    first = int(system == "SLURM")
+    variable = "SLURM_ARRAY_TASK_ID" if system == "SLURM" else "JOB_COMPLETION_INDEX"
+    for index in range(first, first + 2):
+        line = subprocess.run(
+            ["sh", "-c", f'printf "%s\n" {found[1]}/2" {found[2]}'],
+            env={**os.environ, variable: str(index)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert call("run", *line.stdout.split()).exit_code in {0, 1}
+    merged = call("merge", "shards")
+
+    assert (1, "1 failed, 1 passed") == (merged.exit_code, closing(merged))
 
 
 def test_broken_bounds_are_marked_at_their_line(

@@ -14,7 +14,6 @@ from memsim.discovery.project import find_project
 from memsim.errors import ExitCode
 from memsim.executors import InProcess
 from memsim.gate import judge
-from memsim.gate.score_sheet import scenario_of
 from memsim.report.probe_answers import answers_of
 from memsim.report.run_markdown import markdown
 from memsim.report.run_summary import BoardRow, RunSummary, json_case_lines, json_document
@@ -22,6 +21,7 @@ from memsim.report.summarise import summarise
 from memsim.runs import Run, load_run, open_run, perform
 from memsim.scaffold import scaffold
 from memsim.suite.case_plan import plan, resolve_strategies
+from memsim.suite.cases import scenario_of
 from memsim.suite.scenarios import find_scenarios
 from tests.doubles.hostile_files import sealed
 

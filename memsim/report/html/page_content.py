@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from memsim.gate.score_sheet import scenario_of
 from memsim.report import number_format
 from memsim.report.html.markup import Markup, breakable, element, joined
 from memsim.report.plots.palette import SECTION_COLOURS, Looks, report_looks, section_colours
 from memsim.report.run_summary import Board, BoardRow, RunSummary
 from memsim.runs import Run
-from memsim.suite.cases import CaseResult
+from memsim.suite.cases import CaseResult, scenario_of
 
 if TYPE_CHECKING:
     from memsim.report.frames import Frames

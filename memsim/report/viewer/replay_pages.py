@@ -12,7 +12,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 from memsim.errors import RunFolderError
-from memsim.gate.score_sheet import scenario_of
 from memsim.leakage import LEAKAGE
 from memsim.report.html.markup import Markup, element, packed_size
 from memsim.report.html.page import viewer_page
@@ -21,7 +20,7 @@ from memsim.report.run_summary import RunSummary
 from memsim.report.viewer.reels import Script, reel_of
 from memsim.runs import Run
 from memsim.runs.case_log import CONTEXTS
-from memsim.suite.cases import CaseResult
+from memsim.suite.cases import CaseResult, scenario_of
 
 ROOM = 1_500_000
 """Most packed characters that all data may take in the page."""

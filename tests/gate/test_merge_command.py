@@ -1,0 +1,80 @@
+"""`memsim run --shard` and `memsim merge`: the gate decides over all shards, never over one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+Call = Callable[..., Result]
+SAME = ("probes.jsonl", "turns.jsonl", "contexts.jsonl", "report.md", "comparison.json")
+
+
+def test_the_verdict_is_that_of_one_run(saved: Path, call: Call) -> None:
+    """Bytes, report, comparison and exit code; the flags of the gate come from the shards."""
+    flags = ("-s", "sliding_window:messages=12", "--baseline", "main", "--strict")
+    alone = call("run", *flags, "-o", "alone/run")
+    parts = [call("run", *flags, "--shard", f"{n}/3") for n in (3, 1, 2)]
+    merged = call("merge", *map(str, Path("reports/shards").iterdir()), "-o", "merged/run")
+
+    assert [0, 0, 0] == [part.exit_code for part in parts]
+    assert all("no verdict yet: memsim merge reports/shards/" in part.stdout for part in parts)
+    assert (1, 1) == (alone.exit_code, merged.exit_code)
+    closing = alone.stdout.splitlines()[-1].partition(" in ")[0]
+    assert "against main: 1 worse, 1 better" in closing
+    assert merged.stdout.splitlines()[-1].startswith(closing)
+    for name in SAME:
+        assert Path("alone/run", name).read_bytes() == Path("merged/run", name).read_bytes()
+    shard = next(Path("reports/shards").glob("*/1-of-3/run.json"))
+    assert ["strict", "baseline"] == json.loads(shard.read_text("utf-8"))["shard"]["gate"]
+    info = json.loads(Path("merged/run/run.json").read_text("utf-8"))
+    assert (["memsim", "run", *flags], "main") == (info["command"], info["against"])
+
+
+def test_a_broken_bound_fails_its_shard_and_the_run(project: Path, call: Call) -> None:
+    """A bound is for each case, so that a shard need not wait; the others pass."""
+    flags = ("-s", "sliding_window:messages=12", "--fail-under", "recall=0.9", "-q")
+    codes = [call("run", *flags, "--shard", f"{n}/3").exit_code for n in (1, 2, 3)]
+    merged = call("merge", *map(str, Path("reports/shards").iterdir()), "-q")
+
+    assert [0, 0, 1] == sorted(codes)
+    assert merged.exit_code == 1
+    assert merged.stdout.startswith("1 failed in ")
+
+
+def test_what_could_not_be_measured_is_never_green(project: Path, call: Call) -> None:
+    """Neither in its shard nor when it is merged."""
+    Path("mine.py").write_text(
+        "from memsim import Strategy\n\nclass Mine(Strategy):\n    def context(self, query):\n"
+        "        raise ValueError('no')\n",
+        encoding="utf-8",
+    )
+    codes = [call("run", "-s", "mine.py@Mine", "-q", "--shard", f"{n}/2").exit_code for n in (1, 2)]
+
+    assert [0, 7] == sorted(codes)
+    assert call("merge", *map(str, Path("reports/shards").iterdir()), "-q").exit_code == 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--shard", "0/4"), "memsim: --shard 0/4: shards are numbered from 1 to 4\n"),
+        (("--shard", "5/4"), "memsim: --shard 5/4: shards are numbered from 1 to 4\n"),
+        (("--shard", "1/2", "-x"), "memsim run: --shard and -x exclude each other\n"),
+        (
+            ("--shard", "1/2", "--no-resume"),
+            "memsim run: --shard and --no-resume exclude each other\n",
+        ),
+    ],
+)
+def test_wrong_shards_are_one_line(
+    project: Path, call: Call, arguments: tuple[str, ...], said: str
+) -> None:
+    """Before anything is read or written."""
+    result = call("run", *arguments)
+
+    assert (4, said) == (result.exit_code, result.stderr)
+    assert not Path("reports").exists()
