@@ -78,3 +78,15 @@ def test_wrong_shards_are_one_line(
 
     assert (4, said) == (result.exit_code, result.stderr)
     assert not Path("reports").exists()
+
+
+def test_the_flags_of_the_gate_are_kept_in_the_shards(project: Path, call: Call) -> None:
+    """A merge without the flag fails where the strict run would have: its baseline is missing."""
+    codes = [call("run", "--strict", "-q", "--shard", f"{n}/2").exit_code for n in (1, 2)]
+    merged = call("merge", *map(str, Path("reports/shards").iterdir()), "-q")
+
+    assert [0, 0] == codes
+    assert (1, "there is no baseline main") == (
+        merged.exit_code,
+        merged.stdout.partition(" in ")[0].rpartition("; ")[2],
+    )
