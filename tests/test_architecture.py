@@ -126,6 +126,7 @@ LATE = frozenset(
         "memsim.report.plots.baseline_change",
         "memsim.report.plots.breakdown",
         "memsim.report.plots.cost",
+        "memsim.report.plots.dial_curves",
         "memsim.report.plots.fact_loss",
         "memsim.report.plots.named_lines",
         "memsim.report.plots.style",

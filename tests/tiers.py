@@ -138,6 +138,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
     ),
     "replays": (
         "scenario/test_generated_stories.py::test_a_dial_makes_it_harder",
+        "cli/test_limit_command.py::test_each_memory_has_its_limit",
         "gate/test_own_gate.py::test_a_strategy_that_was_cut_down_fails",
         "gate/test_own_gate.py::test_a_summary_that_is_not_sent_fails",
         "gate/test_own_gate.py::test_an_equivalent_refactoring_passes",

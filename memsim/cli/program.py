@@ -44,6 +44,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("explain", "Follow one probe through a saved run: where its fact was."),
     "check": ("check", "Property-test strategies against the invariants of memory."),
     "twist": ("twist_command", "Change scenarios so that no answer may change, and count flips."),
+    "limit": ("limit_command", "Turn a dial up until a memory breaks, and say where."),
     "certify": ("certify", "Try every clause of the HTTP contract on a memory's server."),
     "report": ("report", "Print a saved run again, and rewrite its reports."),
     "view": ("view", "Open the page of a saved run in a browser."),

@@ -37,26 +37,40 @@ def family(name: str) -> ModuleType:
     return import_module(f"memsim.scenario.generator.family_{name}")
 
 
+def most_of(name: str, dial: str) -> int:
+    """The highest setting of a dial in a family.
+
+    Raises:
+        ScenarioError: the family has no such dial.
+    """
+    _check_dial(name, dial, None)
+    most: dict[str, int] = getattr(family(name), "MOST", {})
+    return most.get(dial, DIALS[dial].most)
+
+
+def _check_dial(name: str, dial: str, line: int | None) -> None:
+    known: dict[str, int] = family(name).DEFAULTS
+    if dial not in known:
+        raise ScenarioError(
+            f"{name} has no dial {dial}; its dials: {', '.join(known)}",
+            line=line,
+            hint=nearest_name(dial, known),
+        )
+
+
 def settings(step: Generate) -> Mapping[str, int]:
     """The dials of a step, with those of its family where it gives none.
 
     Raises:
         ScenarioError: the family has no such dial, or not so much of it.
     """
-    told = family(step.family)
-    defaults: dict[str, int] = told.DEFAULTS
-    most: dict[str, int] = getattr(told, "MOST", {})
+    defaults: dict[str, int] = family(step.family).DEFAULTS
     given = {d: getattr(step, d) for d in DIALS if getattr(step, d) is not None}
     for dial, value in given.items():
-        if dial not in defaults:
+        _check_dial(step.family, dial, step.line)
+        if value > (most := most_of(step.family, dial)):
             raise ScenarioError(
-                f"{step.family} has no dial {dial}; its dials: {', '.join(defaults)}",
-                line=step.line,
-                hint=nearest_name(dial, defaults),
-            )
-        if value > most.get(dial, value):
-            raise ScenarioError(
-                f"{dial} of {step.family} is at most {most[dial]}, not {value}", line=step.line
+                f"{dial} of {step.family} is at most {most}, not {value}", line=step.line
             )
     return {**defaults, **given}
 

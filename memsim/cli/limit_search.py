@@ -1,0 +1,185 @@
+"""Climb staircases of generated stories side by side, one for each strategy, dial and seed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memsim.cli.terminal import complain
+from memsim.discovery.project import find_project
+from memsim.errors import Unmeasurable
+from memsim.scenario.generator.dials import DIALS
+
+if TYPE_CHECKING:
+    from memsim.suite.cases import CaseSpec
+    from memsim.suite.staircase import Staircase, StaircaseResult
+
+SEEDS = 3
+"""Stories for each answer: the least and the most of them are its range."""
+
+HOLDS = 0.8
+"""Share of the questions whose answer must be in the context."""
+
+CONTROLS = ("oracle", "no_memory")
+"""What a plot shows beside the strategies."""
+
+_HOME: Mapping[str, str] = {
+    "facts": "updates",
+    "distance": "updates",
+    "updates": "updates",
+    "unreal": "updates",
+    "look_alikes": "implicit",
+    "hops": "multi_hop",
+    "items": "aggregation",
+    "removed": "aggregation",
+    "steps": "procedures",
+}
+"""The family that a dial is turned in, where none is named."""
+
+_FARTHEST = 20_000
+"""Turns of other talk at most: more take minutes for each try."""
+
+
+@dataclass(slots=True)
+class Climb:
+    """One staircase: a strategy, a dial and a story's seed.
+
+    Attributes:
+        spec: its case, without the story.
+        tried: the setting that is to be tried next.
+        shares: by setting that was tried, the share of answers that were in the context.
+        result: where it broke, once that is known.
+    """
+
+    strategy: str
+    family: str
+    dial: str
+    seed: int
+    spec: CaseSpec
+    stairs: Staircase
+    tried: int
+    shares: dict[int, float] = field(default_factory=dict)
+    result: StaircaseResult | None = None
+
+    def note(self, share: float) -> None:
+        """Take the share of the setting that was tried, and choose the next."""
+        self.shares[self.tried] = share
+        try:
+            self.tried = self.stairs.send(share >= HOLDS)
+        except StopIteration as stop:
+            self.result = stop.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitSearch:
+    """Finds where strategies break.
+
+    Attributes:
+        folder: where the stories are written.
+        budget: tokens of a context.
+        jobs: processes; 0 lets memsim choose.
+    """
+
+    folder: Path
+    budget: int
+    jobs: int
+
+    def climbed(
+        self, strategies: Sequence[str], dials: Sequence[str], family: str | None
+    ) -> tuple[Climb, ...]:
+        """Every staircase, climbed to its end, a step of each at a time.
+
+        Raises:
+            MemsimError: a strategy is not known, or a family has no such dial.
+            Unmeasurable: a story could not be played.
+        """
+        climbs = tuple(
+            _begin(spec, dial, family or _HOME[dial], seed)
+            for dial in dials
+            for spec in self._specs(strategies, dial, family or _HOME[dial])
+            for seed in range(SEEDS)
+        )
+        while climbing := [climb for climb in climbs if climb.result is None]:
+            told = [self._told(c.spec, c.family, c.dial, c.tried, c.seed) for c in climbing]
+            for place, share in self._shares(told):
+                climbing[place].note(share)
+        return climbs
+
+    def controls(self, climbs: Sequence[Climb]) -> dict[tuple[str, str], dict[int, float]]:
+        """By dial and control, the share of answers at each setting that was tried."""
+        named = list(dict.fromkeys((climb.dial, climb.family) for climb in climbs))
+        wanted = [
+            (dial, family, spec, value)
+            for dial, family in named
+            for spec in self._specs(CONTROLS, dial, family)
+            for value in sorted({v for c in climbs if c.dial == dial for v in c.shares})
+        ]
+        told = [self._told(spec, family, dial, value, 0) for dial, family, spec, value in wanted]
+        found: dict[tuple[str, str], dict[int, float]] = {}
+        for place, share in sorted(self._shares(told)):
+            dial, _, spec, value = wanted[place]
+            found.setdefault((dial, str(spec.strategy)), {})[value] = share
+        return found
+
+    def _specs(self, strategies: Sequence[str], dial: str, family: str) -> list[CaseSpec]:
+        from memsim.cli.run_plan import RunRequest, plan_run
+
+        path = self._story(family, dial, DIALS[dial].least, 0)
+        settings: dict[str, Any] = {"baseline": "none", "budget": str(self.budget)}
+        request = RunRequest(
+            selectors=(str(path),),
+            strategies=tuple(strategies),
+            controls=False,
+            settings=settings,
+        )
+        planned = plan_run(request, find_project())
+        return [replace(case, bounds=()) for case in planned.plan.cases]
+
+    def _story(self, family: str, dial: str, value: int, seed: int) -> Path:
+        from memsim.scenario.generator.dials import Generate
+        from memsim.scenario.generator.written_script import short_script
+
+        name = f"{family}-{dial}-{value}-{seed}"
+        path = self.folder / f"{name}.yaml"
+        turned: dict[str, Any] = {dial: value}
+        step = Generate(line=None, family=family, seed=seed, **turned)
+        path.write_text(json.dumps(short_script(name, step)), encoding="utf-8")
+        return path
+
+    def _told(self, spec: CaseSpec, family: str, dial: str, value: int, seed: int) -> CaseSpec:
+        from memsim.suite.scenarios import ScenarioRef
+
+        path = self._story(family, dial, value, seed)
+        ref = ScenarioRef(source=path.name, name=path.stem, place=path)
+        return replace(spec, scenario=ref, turns=ref.load().turns)
+
+    def _shares(self, specs: Sequence[CaseSpec]) -> Iterator[tuple[int, float]]:
+        from memsim.executors import choose_executor
+        from memsim.suite.play import run_case
+        from memsim.suite.scenarios import rare_garbage_collection
+
+        executor = choose_executor(self.jobs, len(specs), sum(spec.turns for spec in specs))
+        with rare_garbage_collection(), closing(executor.run(specs, run_case)) as outcomes:
+            for place, outcome in outcomes:
+                if outcome.result.state != "scored":
+                    complain(f"{specs[place].key}: {outcome.result.error}")
+                    raise Unmeasurable("a story was not measured, so there is no limit")
+                records = [json.loads(line) for line in outcome.probe_lines.splitlines()]
+                yield place, _share(records)
+
+
+def _begin(spec: CaseSpec, dial: str, family: str, seed: int) -> Climb:
+    from memsim.scenario.generator.story_script import most_of
+    from memsim.suite.staircase import staircase
+
+    stairs = staircase(DIALS[dial].least, min(most_of(family, dial), _FARTHEST))
+    return Climb(str(spec.strategy), family, dial, seed, spec, stairs, next(stairs))
+
+
+def _share(records: Sequence[Mapping[str, Any]]) -> float:
+    held = [bool(record["scores"]["answer_in_context"] == 1) for record in records]
+    return sum(held) / len(held)

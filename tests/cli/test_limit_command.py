@@ -1,0 +1,133 @@
+"""`memsim limit`: where a memory breaks, found in a tenth of the tries of a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from memsim.cli.program import program
+from memsim.suite.staircase import NEAR, StaircaseResult, staircase
+
+OWN = """\
+from memsim import Strategy
+
+class Last(Strategy):
+    most = 80
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.seen = []
+
+    def observe(self, message):
+        self.seen.append(message)
+
+    def context(self, query):
+        return self.env.build.context(self.env.build.section("window", self.seen[-self.most:]))
+
+class More(Last):
+    most = 240
+
+class Broken(Last):
+    def context(self, query):
+        raise RuntimeError("no")
+"""
+Call = Callable[..., Result]
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
+    """Calls `memsim limit` in a small project."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "140")
+    (tmp_path / "pyproject.toml").write_text("[tool.memsim]\n", encoding="utf-8")
+    (tmp_path / "own.py").write_text(OWN, encoding="utf-8")
+
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(program, ["limit", "-j", "1", *arguments])
+
+    return run
+
+
+def _climbed(least: int, most: int, broken: int) -> StaircaseResult:
+    """The end of a staircase where every setting from `broken` on fails."""
+    stairs = staircase(least, most)
+    tried = next(stairs)
+    while True:
+        assert least <= tried <= most
+        try:
+            tried = stairs.send(tried < broken)
+        except StopIteration as stop:
+            result: StaircaseResult = stop.value
+            return result
+
+
+@pytest.mark.parametrize(("least", "most"), [(0, 400), (1, 6), (2, 20), (0, 20_000), (5, 5)])
+def test_a_staircase_finds_what_a_grid_finds(least: int, most: int) -> None:
+    """Within a tenth of it, wherever it breaks, in a tenth of the tries where there are many."""
+    step = max(1, (most - least) // 150)
+    for broken in range(least + 1, most + 1, step):
+        result = _climbed(least, most, broken)
+
+        assert result.holds is not None
+        assert 0 <= broken - 1 - result.holds <= max(0, NEAR * (broken - 1))
+        assert not result.open
+        assert result.tries <= max(10, (most - least) // 10)
+
+
+def test_the_ends_of_a_staircase() -> None:
+    """What fails at once holds nothing, and what never fails is open."""
+    nothing, everything = _climbed(3, 50, 3), _climbed(3, 50, 51)
+
+    assert (nothing.holds, nothing.open, nothing.tries) == (None, False, 1)
+    assert (everything.holds, everything.open) == (50, True)
+
+
+def test_each_memory_has_its_limit(call: Call, tmp_path: Path) -> None:
+    """A wider window holds more other talk, and a plot shows it beside the controls."""
+    both = ("-s", "own.py@Last", "-s", "own.py@More")
+    done = call(*both, "--dial", "distance", "--budget", "32k", "--plot", "limit.svg")
+
+    assert done.exit_code == 0, done.output
+    rows = [line.split() for line in done.stdout.splitlines() if " distance " in line]
+    last, more = (int(row[2]) for row in rows)
+    assert 0 < last < more
+    drawn = (tmp_path / "limit.svg").read_text("utf-8")
+    assert all(f">{word}<" in drawn for word in ("distance", "oracle", "no_memory"))
+
+
+def test_a_memory_without_a_limit_is_marked(call: Call) -> None:
+    """The evidence alone holds every hop, and no memory not even one."""
+    done = call("-s", "oracle", "-s", "no_memory", "--dial", "hops")
+
+    assert done.exit_code == 0, done.output
+    rows = [line.split()[:5] for line in done.stdout.splitlines() if " hops " in line]
+    assert ["oracle", "hops", "6+", "[6+", "6+]"] in rows
+    assert ["no_memory", "hops", "none", "[none", "none]"] in rows
+    assert "it holds at the end of the dial" in done.stdout
+    assert "it does not hold the least setting" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--dial", "hop"], 4, "no dial is called 'hop' (did you mean 'hops'?)"),
+        (["--dial", "hops", "--family", "tempora"], 4, "(did you mean 'temporal'?)"),
+        (["--dial", "hops", "--family", "temporal"], 4, "temporal has no dial hops"),
+        (["--dial", "hops", "--budget", "1k,2k"], 4, "--budget is one number here"),
+        (["--dial", "hops", "--plot", "x.pdf"], 4, "must end with .svg or .png"),
+        (["--dial", "hops", "--plot", "no/x.svg"], 4, "no folder no"),
+        (["--dial", "hops", "-j", "many"], 4, "many"),
+        (["--dial", "hops", "-s", "own.py@Broken"], 7, "not measured, so there is no limit"),
+    ],
+)
+def test_a_slip_gets_one_line(call: Call, arguments: list[str], code: int, said: str) -> None:
+    """With the exit code of its kind; what was not measured has no limit."""
+    strategy = [] if "-s" in arguments else ["-s", "bm25"]
+    done = call(*strategy, *arguments)
+
+    assert done.exit_code == code
+    assert said in done.stderr
+    assert "Traceback" not in done.output
