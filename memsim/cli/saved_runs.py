@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -187,14 +187,13 @@ def write_page(run: Run, summary: RunSummary) -> Path:
 
 
 def write_report(run: Run, summary: RunSummary) -> Path:
-    """Write `report.md` into a run's folder, which alone says the name of the run."""
+    """Write `report.md` into a run's folder."""
     from memsim.report.run_markdown import markdown
 
     path = run.folder / "report.md"
-    nameless = replace(summary, header=replace(summary.header, run=""))
     try:
         # The folder may be a stranger's: a link at this place is replaced and not followed.
-        write_whole(path, markdown(nameless).encode(errors="backslashreplace"), private=False)
+        write_whole(path, markdown(summary).encode(errors="backslashreplace"), private=False)
     except OSError as error:
         raise RunFolderError(f"cannot be written: {error.strerror}", path=path) from error
     return path

@@ -44,13 +44,16 @@ from memsim.report.run_summary import (
 
 
 def markdown(summary: RunSummary) -> str:
-    """Render the whole report, with a newline at the end."""
+    """Render the whole report, with a newline at the end.
+
+    The run's folder alone says its name, so that equal runs have equal reports.
+    """
     return "\n".join(_lines(summary)) + "\n"
 
 
 def _lines(summary: RunSummary) -> Iterator[str]:
     header = summary.header
-    yield f"# memsim run {markdown_escape(header.run)}".rstrip()
+    yield "# memsim run"
     yield ""
     said = findings(summary) if summary.rivals else summary.verdict.sentence
     yield f"**{markdown_escape(said)}**"

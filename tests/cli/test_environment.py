@@ -106,7 +106,7 @@ def test_a_step_summary_gets_the_report(
     call("run", "-k", "mine")
 
     text = path.read_text(encoding="utf-8")
-    assert text.startswith("before\n# memsim run ")
+    assert text.startswith("before\n# memsim run\n")
     assert "| a | mine |" in text
 
 
