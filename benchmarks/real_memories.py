@@ -1,9 +1,10 @@
 """Measures memories of other projects, and writes the tables of docs/real-memories.md.
 
-`make peers-comparison DATE=2026-11-23` plays some scenarios, slices of leakage and conversations of
-LoCoMo against each line of `benchmarks/real_memory_targets.py`. The date is told, because nothing
-here reads a clock. What cannot be measured is n/a, with its reason below the tables. Runs stay in
-`build/real-memories`. A part that was not played keeps the rows that the page has, with their date.
+`make peers-comparison DATE=2026-11-23` plays some scenarios, a story of each generated family,
+slices of leakage and conversations of LoCoMo against each line of
+`benchmarks/real_memory_targets.py`. The date is told, because nothing here reads a clock. What
+cannot be measured is n/a, with its reason below the tables. Runs stay in `build/real-memories`. A
+part that was not played keeps the rows that the page has, with their date.
 
     python -m benchmarks.real_memories --date DATE [--again] [--only REF ...] [--data PATH]
 """
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.real_memory_targets import TARGETS, Target
+from memsim.scenario.generator.dials import FAMILIES
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "real-memories.md"
@@ -34,9 +36,19 @@ CHANNELS = {
     "L6": "forgotten, shown again",
     "L7": "forgotten, still stored",
 }
+GENERATED = "generated"
+"""The head of the table of generated families."""
+
+DISTANCE = 40
+"""Turns of other talk in each story."""
+
+WALL_TIME = "lives in wall time"
+"""How the note of every library and server begins, which the page says once."""
+
 SHARE = 0.1
 """Of the attempts of each channel."""
 
+REASONS = "what was not measured"
 LOCOMO = "LoCoMo"
 ONE = "conv-30"
 """The shortest conversation of LoCoMo, which every memory plays."""
@@ -73,7 +85,7 @@ class Measured:
     def unmeasured(self) -> tuple[str, ...]:
         """Each reason why something is n/a or was left out, once."""
         notes = (n for c in self.cases.values() for n in c.get("notes", ()))
-        told = [n for n in notes if not VERSION.fullmatch(n)]
+        told = [n for n in notes if not (VERSION.fullmatch(n) or n.startswith(WALL_TIME))]
         for name, case in self.cases.items():
             if case["error"]:
                 told.append(f"{CHANNELS.get(name, name)}: {plain(case['error'])}")
@@ -89,6 +101,15 @@ def plain(error: str) -> str:
     return said.replace("|", "/")[:200]
 
 
+def write_stories(folder: Path) -> None:
+    """Write one scenario for each generated family."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in FAMILIES:
+        step = f"generate: {{family: {name}, distance: {DISTANCE}}}"
+        text = f"memsim: 1\nname: {name}\nbudget: 1k\nturns:\n  - {step}\n"
+        (folder / f"{name}.yaml").write_text(text, "utf-8")
+
+
 def play(target: Target, folder: Path, data: str) -> None:
     """Play the scenarios and the leakage of a target, and LoCoMo if its folder is told.
 
@@ -100,6 +121,7 @@ def play(target: Target, folder: Path, data: str) -> None:
     attacks = [f"leakage::{channel}" for channel in CHANNELS]
     parts = {
         "scenarios": [*SCENARIOS],
+        "families": [str(BUILD / "families"), "--no-report"],
         "leakage": [*attacks, "--leak-attempts", str(SHARE)],
         "locomo": [target.conversations, "--data", data],
     }
@@ -120,7 +142,8 @@ def play(target: Target, folder: Path, data: str) -> None:
 
 def read(target: Target, folder: Path) -> Measured:
     """The cases of a target's runs, as far as they were played."""
-    files = (folder / part / "cases.jsonl" for part in ("scenarios", "leakage", "locomo"))
+    parts = ("scenarios", "families", "leakage", "locomo")
+    files = (folder / part / "cases.jsonl" for part in parts)
     texts = (file.read_text("utf-8") for file in files if file.is_file())
     lines = (json.loads(line) for text in texts for line in text.splitlines())
     return Measured(target, {c["scenario"]: c for c in lines if c["strategy"] == target.ref})
@@ -182,14 +205,15 @@ def tables(everything: Sequence[Measured], day: date, kept: Kept) -> Iterator[st
     yield f"Of each way to leak, {SHARE:.0%} of the attempts were made."
     parts = (
         ("`-s`", ("memory", "measured", "day", *SCENARIOS, "mean context"), scenario_row),
+        (GENERATED, ("day", *FAMILIES), family_row),
         ("attempts that leaked", ("day", *CHANNELS.values()), leakage_row),
         (LOCOMO, ("day", *LOCOMO_HEADS), locomo_row),
-        ("what was not measured", ("why",), reasons_row),
+        (REASONS, ("why",), reasons_row),
     )
     for head, heads, row in parts:
         yield ""
-        if head == LOCOMO:
-            yield LOCOMO_LEGEND
+        if head in LEGENDS:
+            yield LEGENDS[head]
             yield ""
         numbers = [name not in {"memory", "measured", "day", "why"} for name in heads]
         yield f"| {head} | {' | '.join(heads)} |"
@@ -209,8 +233,14 @@ LOCOMO_HEADS = ("conversations", "recall", "evidence recall", "conv-30 alone", "
 SCENARIO_LEGEND = (
     "Recall of each scenario; leaks are probes that showed what the asker may not see."
 )
-LOCOMO_LEGEND = """\
-Five conversations of LoCoMo, on which memsim's own memory was tuned; a slow memory plays one."""
+LEGENDS = {
+    GENERATED: f"""\
+Share of the questions of a [generated story](generate.md) whose whole answer is in the context,
+at 1k tokens and {DISTANCE} turns of other talk.""",
+    LOCOMO: """\
+Five conversations of LoCoMo, on which memsim's own memory was tuned; a slow memory plays one.""",
+    REASONS: "All libraries and servers live in wall time: age and expiry are not measured.",
+}
 
 
 def scenario_row(measured: Measured, day: date) -> list[str]:
@@ -221,6 +251,20 @@ def scenario_row(measured: Measured, day: date) -> list[str]:
     values = [recall(measured.cases.get(name)) for name in SCENARIOS]
     version = measured.version or "memsim"
     return [measured.target.about, version, day.isoformat(), *values, tokens(played)]
+
+
+def family_row(measured: Measured, day: date) -> list[str]:
+    """How much of the answers was in the context; nothing if no family was played."""
+    if not any(name in measured.cases for name in FAMILIES):
+        return []
+    found = [measured.cases.get(name) for name in FAMILIES]
+    return [day.isoformat(), *(in_context(case) for case in found)]
+
+
+def in_context(case: Case | None) -> str:
+    """The share of the answers that were in the context."""
+    value = case["metrics"]["answer_in_context"] if case else None
+    return "n/a" if value is None else f"{value:.2f}".removeprefix("0")
 
 
 def leakage_row(measured: Measured, day: date) -> list[str]:
@@ -248,8 +292,7 @@ def locomo_row(measured: Measured, day: date) -> list[str]:
 
 def reasons_row(measured: Measured, _day: date) -> list[str]:
     """Why something was not measured; nothing if all was, or little was played."""
-    played = set(measured.cases)
-    if not measured.unmeasured or not played & {*SCENARIOS, *CHANNELS}:
+    if not measured.unmeasured or not set(measured.cases) & {*SCENARIOS, *CHANNELS}:
         return []
     return ["; ".join(measured.unmeasured)]
 
@@ -269,6 +312,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[], help="play these anew, keep the others")
     parser.add_argument("--data", default="", help="folder of LoCoMo")
     given = parser.parse_args()
+    write_stories(BUILD / "families")
     folders = {t: BUILD / re.sub(r"\W+", "-", t.ref) for t in TARGETS}
     for target, folder in folders.items():
         wanted = target.ref in given.only if given.only else not given.again

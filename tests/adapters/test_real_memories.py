@@ -37,6 +37,22 @@ def test_figures_versions_and_leaks_are_shown() -> None:
     assert "keeps nothing in files; another person asks: 1 of 60 without a score |" in text
 
 
+def test_generated_families_have_a_table() -> None:
+    """A family that was not played is n/a, and the wall time is not said of each memory again."""
+    found = {
+        "updates": case(
+            "updates",
+            metrics={"answer_in_context": 0.875},
+            notes=["lives in wall time: age and expiry are not measured"],
+        )
+    }
+
+    text = "\n".join(tables([Measured(TARGET, found)], DAY, {}))
+
+    assert "| `some:infer=on` | 2026-11-23 |" + " n/a |" * 7 + " .88 |" in text
+    assert "lives in wall time" not in text
+
+
 def test_what_failed_is_not_a_figure() -> None:
     """The reason stands below the tables, without the place where it was raised."""
     metrics = {"recall": None, "leaks": None, "context_mean": None}
