@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -12,14 +11,15 @@ import click
 
 from memsim.cli.terminal import Terminal, complain
 from memsim.discovery.project import find_project
-from memsim.errors import ConfigError, ExitCode, nearest
+from memsim.errors import ExitCode
 from memsim.report import number_format
 from memsim.report.layout import TextLine, terminal_table
 from memsim.scenario.relations import RELATIONS
 
 if TYPE_CHECKING:
-    from memsim.report.flips import FlipCount, TwistedQuestion
-    from memsim.suite.cases import CaseSpec
+    from memsim.report.flips import FlipCount
+    from memsim.suite.cases import CaseOutcome, CaseSpec
+    from memsim.suite.twist_play import TwistedQuestion, TwistPlan
 
 _WORST = 10
 """Pairs that are shown one under the other."""
@@ -75,34 +75,25 @@ def command(
     measured.
     """
     from memsim.report.flips import flip_counts, flip_table, worst_pairs
+    from memsim.suite.twist_play import check_relations, plan_twists, twisted_questions
 
-    names = _relations(relations)
-    plain = _planned(scenarios, strategies, data, expression, budget, jobs)
-    records, unmeasured = _played(plain, names, jobs)
-    pairs = [*_pairs(plain, names, records)]
+    names = check_relations(relations)
+    plan = plan_twists(_planned(scenarios, strategies, data, expression, budget, jobs), names)
+    outcomes, unmeasured = _played(plan, jobs)
+    pairs = [*twisted_questions(plan, outcomes)]
     if not pairs:
         complain("no question was measured in both ways")
         return ExitCode.UNMEASURABLE
-    one_way = frozenset(n for n in names if RELATIONS[n].expected == "no worse")
-    counts = flip_counts(pairs, one_way)
+    counts = flip_counts(pairs)
     terminal = Terminal.of_process()
     about = {name: RELATIONS[name].about for name in names}
     lines = [*terminal_table(flip_table(counts, about), terminal.width).lines]
     lines += _shown(worst_pairs(pairs, _WORST))
-    terminal.say_lines([*lines, *_legend(one_way), _verdict(counts, max_flips)])
+    idle = [name for name in names if name not in {count.relation for count in counts}]
+    terminal.say_lines([*lines, *_legend(names, idle), _verdict(counts, max_flips)])
     if unmeasured:
         return ExitCode.UNMEASURABLE
     return ExitCode.FAILED if _too_many(counts, max_flips) else ExitCode.PASSED
-
-
-def _relations(given: Sequence[str]) -> tuple[str, ...]:
-    for name in given:
-        if name not in RELATIONS:
-            near = nearest(name, RELATIONS)
-            hint = f" (did you mean {near!r}?)" if near else ""
-            known = ", ".join(RELATIONS)
-            raise ConfigError(f"no relation is called {name!r}{hint}; relations: {known}")
-    return tuple(dict.fromkeys(given)) or tuple(RELATIONS)
 
 
 def _planned(
@@ -130,51 +121,24 @@ def _planned(
     return tuple(replace(case, bounds=()) for case in planned.plan.cases)
 
 
-def _twisted(case: CaseSpec, relation: str) -> CaseSpec:
-    ref = replace(case.scenario, twist=relation)
-    return replace(case, scenario=ref, budget=case.budget * RELATIONS[relation].budget)
-
-
-def _played(
-    plain: Sequence[CaseSpec], names: Sequence[str], jobs: str | None
-) -> tuple[dict[CaseSpec, dict[str, Any]], bool]:
-    """The probe records by case, and whether a case was not measured."""
+def _played(plan: TwistPlan, jobs: str | None) -> tuple[dict[CaseSpec, CaseOutcome], bool]:
+    """The outcomes by case, and whether a case was not measured."""
     from memsim.executors import choose_executor
     from memsim.suite.play import run_case
     from memsim.suite.scenarios import rare_garbage_collection
 
-    specs = [*plain, *(_twisted(case, name) for case in plain for name in names)]
+    specs = plan.specs
     number = 0 if jobs in {None, "auto"} else int(str(jobs))
     executor = choose_executor(number, len(specs), sum(spec.turns for spec in specs))
-    records: dict[CaseSpec, dict[str, Any]] = {}
+    found: dict[CaseSpec, CaseOutcome] = {}
     unmeasured = False
     with rare_garbage_collection(), closing(executor.run(specs, run_case)) as outcomes:
         for place, outcome in outcomes:
             if outcome.result.state != "scored":
                 complain(f"{specs[place].key}: {outcome.result.error}")
                 unmeasured = True
-            lines = map(json.loads, outcome.probe_lines.splitlines())
-            records[specs[place]] = {line["probe"]: line for line in lines}
-    return records, unmeasured
-
-
-def _pairs(
-    plain: Sequence[CaseSpec], names: Sequence[str], records: dict[CaseSpec, dict[str, Any]]
-) -> Iterator[TwistedQuestion]:
-    from memsim.report.flips import TwistedQuestion
-
-    for case in plain:
-        for name in names:
-            twisted = records.get(_twisted(case, name), {})
-            for probe, line in records.get(case, {}).items():
-                if probe in twisted:
-                    yield TwistedQuestion(
-                        strategy=str(case.strategy),
-                        scenario=str(case.scenario),
-                        relation=name,
-                        plain=line,
-                        twisted=twisted[probe],
-                    )
+            found[specs[place]] = outcome
+    return found, unmeasured
 
 
 def _shown(pairs: Iterator[TwistedQuestion]) -> Iterator[TextLine]:
@@ -182,20 +146,24 @@ def _shown(pairs: Iterator[TwistedQuestion]) -> Iterator[TextLine]:
     if not found:
         return
     yield TextLine(text="")
-    yield TextLine(text="answers that were lost", tone="head")
+    yield TextLine(text="answers that flipped", tone="head")
     for pair in found:
         question = f"{pair.scenario}::{pair.plain['probe']}"
-        yield TextLine(text=f"  {pair.relation}  {pair.strategy}  {question}")
+        yield TextLine(text=f"  {pair.relation}  {pair.strategy}  {question}  ({pair.answer})")
         for head, probe in (("plain", pair.plain), ("then", pair.twisted)):
             answer = " ".join(str(probe["answer"]).split())
             yield TextLine(text=f"    {head:5}  {probe['ask']}  ->  {answer}")
 
 
-def _legend(one_way: frozenset[str]) -> Iterator[TextLine]:
+def _legend(names: Sequence[str], idle: Sequence[str]) -> Iterator[TextLine]:
     yield TextLine(text="")
     yield TextLine(text="  flips: share of the questions whose answer became right or wrong")
-    if one_way:
-        yield TextLine(text=f"  only a lost answer is a flip: {', '.join(sorted(one_way))}")
+    for expected, only in (("no worse", "lost"), ("no better", "gained")):
+        found = [name for name in names if RELATIONS[name].expected == expected]
+        if found:
+            yield TextLine(text=f"  only a {only} answer is a flip: {', '.join(found)}")
+    if idle:
+        yield TextLine(text=f"  nothing to change here: {', '.join(idle)}")
 
 
 def _too_many(counts: Sequence[FlipCount], most: float | None) -> list[FlipCount]:

@@ -1,48 +1,14 @@
-"""Count what a twist of a scenario changed, question by question."""
+"""What a twist of a scenario changed, question by question."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
 
 from memsim.report.layout import Column, Row, Table
 from memsim.report.number_format import interval, share
 from memsim.stats.interval import wilson
-
-Probe = Mapping[str, Any]
-"""A record of `probes.jsonl`."""
-
-Change = Literal["lost", "gained", "same"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TwistedQuestion:
-    """A question, plain and twisted.
-
-    Attributes:
-        relation: the twist.
-    """
-
-    strategy: str
-    scenario: str
-    relation: str
-    plain: Probe
-    twisted: Probe
-
-    @property
-    def answer(self) -> Change:
-        """What happened to the answer."""
-        before, after = (p["outcome"] == "PASS" for p in (self.plain, self.twisted))
-        if before == after:
-            return "same"
-        return "lost" if before else "gained"
-
-    @property
-    def ranks(self) -> tuple[float, float] | None:
-        """R@10 of both; None where the evidence was not ranked."""
-        found = [p["scores"].get("recall@10") for p in (self.plain, self.twisted)]
-        return None if None in found else (float(found[0]), float(found[1]))
+from memsim.suite.twist_play import TwistedQuestion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,22 +34,15 @@ class FlipCount:
         return self.flips / self.n if self.n else 0.0
 
 
-def flip_counts(pairs: Iterable[TwistedQuestion], one_way: frozenset[str]) -> list[FlipCount]:
-    """The counts by strategy and relation, in the order of the pairs.
-
-    Args:
-        pairs: every question that was scored in both.
-        one_way: relations under which an answer may be gained.
-    """
+def flip_counts(pairs: Iterable[TwistedQuestion]) -> list[FlipCount]:
+    """The counts by strategy and relation, in the order of the pairs."""
     grouped: dict[tuple[str, str], list[TwistedQuestion]] = {}
     for pair in pairs:
         grouped.setdefault((pair.strategy, pair.relation), []).append(pair)
-    return [_count(key, inside, one_way) for key, inside in grouped.items()]
+    return [_count(key, inside) for key, inside in grouped.items()]
 
 
-def _count(
-    key: tuple[str, str], pairs: list[TwistedQuestion], one_way: frozenset[str]
-) -> FlipCount:
+def _count(key: tuple[str, str], pairs: list[TwistedQuestion]) -> FlipCount:
     strategy, relation = key
     changes = [pair.answer for pair in pairs]
     lost, gained = changes.count("lost"), changes.count("gained")
@@ -94,7 +53,7 @@ def _count(
         n=len(pairs),
         lost=lost,
         gained=gained,
-        flips=lost if relation in one_way else lost + gained,
+        flips=sum(pair.flipped for pair in pairs),
         ranks=(_mean(r[0] for r in ranked), _mean(r[1] for r in ranked)) if ranked else None,
     )
 
@@ -137,11 +96,18 @@ def flip_table(counts: Iterable[FlipCount], about: Mapping[str, str]) -> Table:
 
 
 def worst_pairs(pairs: Iterable[TwistedQuestion], most: int) -> Iterator[TwistedQuestion]:
-    """Lost answers, those first whose evidence fell most."""
-    lost = [pair for pair in pairs if pair.answer == "lost"]
-    lost.sort(key=lambda pair: (_fall(pair), pair.scenario, pair.relation, pair.plain["probe"]))
-    yield from lost[:most]
+    """Flipped answers, those first whose evidence fell most; of one question only the worst."""
+    flipped = [pair for pair in pairs if pair.flipped]
+    flipped.sort(key=_badness)
+    seen: set[tuple[str, str, str]] = set()
+    for pair in flipped:
+        key = (pair.strategy, pair.scenario, pair.plain["probe"])
+        if key not in seen and len(seen) < most:
+            seen.add(key)
+            yield pair
 
 
-def _fall(pair: TwistedQuestion) -> float:
-    return pair.ranks[1] - pair.ranks[0] if pair.ranks else 0.0
+def _badness(pair: TwistedQuestion) -> tuple[float, bool, str, str, str]:
+    fall = pair.ranks[1] - pair.ranks[0] if pair.ranks else 0.0
+    gained = pair.answer == "gained"
+    return fall, gained, pair.scenario, pair.relation, pair.plain["probe"]

@@ -53,7 +53,8 @@ class ScenarioRef:
     Attributes:
         source: the file as ids write it, or the dataset's name.
         place: where the file or the dataset's data is.
-        twist: the relation that is applied to it; empty for none.
+        twist: the relation that is applied to it; or relations whose questions are asked beside the
+            plain ones, as `+thanks+typo`; empty for none.
     """
 
     source: str
@@ -82,10 +83,19 @@ class ScenarioRef:
         if self.name not in inside:
             raise RefError(f"{self} is gone", hint=nearest(self.name, inside))
         if self.twist:
-            from memsim.scenario.relations import twisted
-
-            return twisted(inside[self.name], self.twist)
+            return _twisted(self.twist, self.name, inside)
         return inside[self.name]
+
+
+def _twisted(twist: str, name: str, inside: Mapping[str, Scenario]) -> Scenario:
+    from memsim.scenario.relations import asked_together, twisted
+
+    if twist.startswith("+"):
+        return asked_together(inside[name], twist[1:].split("+"))
+    names = [*inside]
+    # Another one of the same file or dataset: the next, and after the last the first.
+    other = names[(names.index(name) + 1) % len(names)]
+    return twisted(inside[name], twist, inside[other] if other != name else None)
 
 
 OF_LEAKAGE = frozenset({"attempts"})

@@ -166,6 +166,15 @@ def command_of(case: str) -> str:
     return f"memsim run {shlex.quote(case)}"
 
 
+def scenario_named(scenario: Scenario | str | Path) -> Scenario:
+    """A scenario by its name or file, or itself.
+
+    Raises:
+        UsageError: there is none, or there are several.
+    """
+    return _scenario(scenario)[1]
+
+
 def _scenario(scenario: Scenario | str | Path) -> tuple[ScenarioRef, Scenario]:
     if isinstance(scenario, Scenario):
         return ScenarioRef(source=str(scenario.path), name=scenario.name), scenario

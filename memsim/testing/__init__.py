@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from memsim.testing.generators import cases, conversations
     from memsim.testing.invariants import Invariant, NotApplicable, Violation
     from memsim.testing.machine import CompactionMachine
+    from memsim.testing.twists import assert_steady, twist
     from memsim.testing.worlds import Subject, Trial, World
 
 __all__ = [
@@ -67,10 +68,12 @@ __all__ = [
     "Violation",
     "World",
     "assert_holds",
+    "assert_steady",
     "cases",
     "check",
     "conversations",
     "invariants",
+    "twist",
     "verify",
     "world_of",
 ]
@@ -87,6 +90,7 @@ _HOMES = {
     "generators": ("cases", "conversations"),
     "invariants": ("Invariant", "NotApplicable", "Violation"),
     "machine": ("CompactionMachine",),
+    "twists": ("assert_steady", "twist"),
     "worlds": ("Subject", "Trial", "World"),
 }
 _LATE = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}

@@ -7,7 +7,8 @@ import pickle
 import pytest
 
 from memsim.scenario import Scenario, ScenarioBuilder
-from memsim.scenario.relations import RELATIONS, STRANGER, twisted, with_typo
+from memsim.scenario.relations import RELATIONS, STRANGER, twisted
+from memsim.scenario.relations.question_twists import with_typo
 from memsim.scenario.script import Ask, RestartEvent, Turn
 
 
