@@ -50,3 +50,32 @@ def test_a_megabyte_of_full_stops_is_no_work() -> None:
     text = "." * 1_000_000 + "?"
 
     assert text == without_courtesy(text)
+
+
+@pytest.mark.parametrize(
+    ("asked", "bare"),
+    [
+        ("Here is what I would like to know: which city?", "which city?"),
+        ("I was just wondering about something. Which city?", "Which city?"),
+        ("Okay, so, which city?", "which city?"),
+        ("Which city? That is all I need for now.", "Which city?"),
+    ],
+)
+def test_remarks_about_asking_are_gone(asked: str, bare: str) -> None:
+    """By their words, not by their phrases."""
+    assert bare == without_courtesy(asked)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "My order is late. When was it due?",
+        "At first, where did I live?",
+        "Ben, where do I live?",
+        "Where do I live? Not in Oslo.",
+        "Before that, what did I want to know?",
+    ],
+)
+def test_a_remark_with_matter_stays(asked: str) -> None:
+    """A name, a noun, or a word of time or denial."""
+    assert asked == without_courtesy(asked)

@@ -11,7 +11,8 @@ from typing import Literal, NamedTuple
 
 from memsim.context import Section, escaped
 from memsim.language.courtesy import without_courtesy
-from memsim.language.text import speaker_label
+from memsim.language.slips import respelled
+from memsim.language.text import index_terms, speaker_label
 from memsim.memory.entry import Entry, Shelf, passage_of, read_message
 from memsim.memory.index import Hit
 from memsim.memory.index.split import snippet
@@ -94,6 +95,9 @@ LEAST = 24
 """Tokens below which a clipped message says too little to be shown."""
 
 REMEMBERED = 1 << 15
+
+_SPELT_IN = 8
+"""Best messages in which a word is looked for that a misspelt one may be."""
 
 ASKED_OF = 15
 """Best messages among whose speakers are those whom a question may name."""
@@ -288,7 +292,7 @@ class Recaller:
         up before, as `Section.items` names it. What messages in `beside` say is not quoted again.
         What `asker` said that stands in every context it applies to is quoted in any case.
         """
-        text = without_courtesy(text)
+        text = self._meant(text, where)
         search = self._found(text, where, now)
         hits = search.hits
         sources = self._timeline.sources(hit.id for hit in hits)
@@ -339,7 +343,24 @@ class Recaller:
 
     def search(self, text: str, where: Where, now: datetime) -> list[Hit]:
         """Rank the entries for a text, best first."""
-        return self._found(without_courtesy(text), where, now).hits
+        return self._found(self._meant(text, where), where, now).hits
+
+    def _meant(self, text: str, where: Where) -> str:
+        """A question without courtesy, its misspelt words as what was said that may be seen."""
+
+        def choose(word: str, meant: Sequence[str]) -> str | None:
+            if not meant or self._vault.lexical(word, where, 1):
+                return None
+            hits = self._vault.lexical(" ".join(meant), where, _SPELT_IN)
+            if not hits:
+                return None
+            entries = self._vault.fetch([hit.id for hit in hits], with_semantic(where))
+            said = {term for entry in entries for term in index_terms(entry.words)}
+            return next((w for w in meant if not said.isdisjoint(index_terms(w))), None)
+
+        bare = without_courtesy(text)
+        # Capitals throughout are no names, and an embedder would read every word as rare.
+        return respelled(bare.lower() if bare.isupper() and " " in bare else bare, choose)
 
     def _found(self, text: str, where: Where, now: datetime) -> _QuestionHits:
         """The ranking, with what the question names."""

@@ -395,3 +395,5 @@ def _grouped() -> dict[str, tuple[str, ...]]:
 
 _GROUPS: Final = _grouped()
 _LIGHT_STEMS: Final = frozenset(map(stem, LIGHT))
+KNOWN_STEMS: Final = frozenset(_GROUPS) | _LIGHT_STEMS
+"""Stems of words that the reader knows: they are no slips, whatever a context says."""

@@ -19,6 +19,7 @@ from memsim.fast_dataclass import fast_init
 from memsim.language.dates import DateMention, day_text, elapsed, mentions, resolve
 from memsim.language.lexicon import COLOURS, CONTINUING, KIN, NEGATIVE, RESCHEDULING, STOP, UPDATING
 from memsim.language.numbers import Number, numbers
+from memsim.language.slips import respelled
 from memsim.language.text import content, fold, stem, words
 from memsim.models import IDK
 from memsim.models.offline.candidates import Candidate, Ranking
@@ -26,6 +27,7 @@ from memsim.models.offline.origin import first_holder, origin_matter, speaker_na
 from memsim.models.offline.other_values import belongs_elsewhere
 from memsim.models.offline.question import (
     CODES,
+    KNOWN_STEMS,
     ParsedQuestion,
     bare_question,
     parse_question,
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
 
     from memsim.models import Request
     from memsim.models.offline.question import AnswerKind
-    from memsim.models.offline.statements import Sentence
+    from memsim.models.offline.statements import Sentence, Statement
 
 
 # Values in a sentence that answer a kind of question: a date, a number, a colour, a name.
@@ -391,12 +393,26 @@ def _of_matter(question: ParsedQuestion, ranked: Sequence[Candidate]) -> list[Ca
 def _ranking(request: Request) -> Ranking:
     now = request.now.date() if request.now else None
     found = statements(request.messages, request.asker)
-    roots = frozenset(map(stem, words(bare_question(request.question))))
-    named = names_among(roots, found) | unmentioned(subjects(request.question), found)
-    question = parse_question(request.question, named)
+    asked = _as_said(bare_question(request.question), found)
+    roots = frozenset(map(stem, words(asked)))
+    named = names_among(roots, found) | unmentioned(subjects(asked), found)
+    question = parse_question(asked, named)
     periods = [meant for m in question.dates if (meant := resolve(m, now))]
     asker = speaker("user", request.asker) if request.asker else ""
     return Ranking(question, found, asker, periods)
+
+
+def _as_said(question: str, found: Sequence[Statement]) -> str:
+    """A question with its misspelt words as the context has them."""
+    said = frozenset[str]().union(*(s.entry.stems for s in found), (s.who for s in found))
+
+    def choose(word: str, meant: Sequence[str]) -> str | None:
+        root = stem(word)
+        if root in said or root in KNOWN_STEMS:
+            return None
+        return next((other for other in meant if stem(other) in said), None)
+
+    return respelled(question, choose)
 
 
 def _is_known(ranking: Ranking, ranked: Sequence[Candidate]) -> bool:
