@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,7 +30,7 @@ _WORST = 10
     "twist",
     epilog="""\b
 Examples:
-  memsim twist support_desk -s layered
+  memsim twist support_desk -s layered --shrink flips
   memsim twist locomo --data data/locomo -s my.py@Mine --relation typo --max-flips 0.02""",
 )
 @click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...")
@@ -58,6 +59,13 @@ Examples:
     type=click.FloatRange(0, 1),
     help="Fail if a relation flips a larger share of the answers, such as 0.02.",
 )
+@click.option(
+    "--shrink",
+    "folder",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="Write the smallest conversation that still flips, for the worst answer of each relation.",
+)
 def command(
     scenarios: tuple[str, ...],
     strategies: tuple[str, ...],
@@ -67,6 +75,7 @@ def command(
     budget: str | None,
     jobs: str | None,
     max_flips: float | None,
+    folder: str | None,
 ) -> int:
     """Change scenarios in ways that must not change an answer, and count the answers that flip.
 
@@ -89,6 +98,8 @@ def command(
     about = {name: RELATIONS[name].about for name in names}
     lines = [*terminal_table(flip_table(counts, about), terminal.width).lines]
     lines += _shown(worst_pairs(pairs, _WORST))
+    if folder is not None:
+        lines += _shrunk(plan, pairs, Path(folder))
     idle = [name for name in names if name not in {count.relation for count in counts}]
     terminal.say_lines([*lines, *_legend(names, idle), _verdict(counts, max_flips)])
     if unmeasured:
@@ -153,6 +164,27 @@ def _shown(pairs: Iterator[TwistedQuestion]) -> Iterator[TextLine]:
         for head, probe in (("plain", pair.plain), ("then", pair.twisted)):
             answer = " ".join(str(probe["answer"]).split())
             yield TextLine(text=f"    {head:5}  {probe['ask']}  ->  {answer}")
+
+
+def _shrunk(plan: TwistPlan, pairs: Sequence[TwistedQuestion], folder: Path) -> Iterator[TextLine]:
+    """Write the shrunk conversation of each relation's worst answer, and tell where."""
+    from memsim.report.flips import worst_pairs
+    from memsim.suite.twist_play import case_of
+    from memsim.suite.twist_shrink import plain_name, shrink, write_shrunk
+
+    yield TextLine(text="")
+    yield TextLine(text="shrunk conversations", tone="head")
+    for name in dict.fromkeys(pair.relation for pair in pairs):
+        worst = next(worst_pairs((p for p in pairs if p.relation == name), 1), None)
+        if worst is None:
+            continue
+        probe = str(worst.plain["probe"])
+        found = shrink(case_of(plan, worst), worst)
+        if found is None:
+            yield TextLine(text=f"  {name}: {probe} does not flip in a file of its own")
+            continue
+        path = write_shrunk(folder, f"{name}_{plain_name(probe)}", found)
+        yield TextLine(text=f"  {name}: {path}  {found.turns} of {found.before} turns")
 
 
 def _legend(names: Sequence[str], idle: Sequence[str]) -> Iterator[TextLine]:

@@ -113,6 +113,16 @@ def plan_twists(plain: Iterable[CaseSpec], names: Sequence[str]) -> TwistPlan:
     return TwistPlan(tuple(dict.fromkeys(places.values())), places)
 
 
+def case_of(plan: TwistPlan, pair: TwistedQuestion) -> CaseSpec:
+    """The plain case that a pair comes from."""
+    return next(
+        case
+        for case, name in plan.places
+        if name == pair.relation
+        and (str(case.strategy), str(case.scenario)) == (pair.strategy, pair.scenario)
+    )
+
+
 def _with_twist(case: CaseSpec, twist: str) -> CaseSpec:
     return replace(case, scenario=replace(case.scenario, twist=twist))
 
@@ -121,7 +131,7 @@ def twisted_questions(
     plan: TwistPlan, outcomes: Mapping[CaseSpec, CaseOutcome]
 ) -> Iterator[TwistedQuestion]:
     """Every question that was scored plain and twisted, in the order of the plan."""
-    records = {spec: _lines(outcome) for spec, outcome in outcomes.items()}
+    records = {spec: probe_lines(outcome) for spec, outcome in outcomes.items()}
     for (case, name), spec in plan.places.items():
         if not name:
             continue
@@ -141,6 +151,7 @@ def twisted_questions(
                 )
 
 
-def _lines(outcome: CaseOutcome) -> dict[str, ProbeLine]:
+def probe_lines(outcome: CaseOutcome) -> dict[str, ProbeLine]:
+    """The records of a case's questions, by their ids."""
     lines = map(json.loads, outcome.probe_lines.splitlines())
     return {line["probe"]: line for line in lines}

@@ -123,3 +123,23 @@ def test_a_slip_in_a_name_is_one_line(call: Call) -> None:
 
     assert 4 == done.exit_code
     assert "no relation is called 'thank' (did you mean 'thanks'?)" in done.output
+
+
+def test_a_flip_is_shrunk_to_a_file_that_flips(call: Call, tmp_path: Path) -> None:
+    """The turns that matter are left; the file is played as any other one."""
+    twist = ("-s", "own.py@HatesThanks", "--relation", "thanks")
+    done = call("desk", *twist, "--shrink", "flips")
+    (file,) = (tmp_path / "flips").iterdir()
+    again = call(f"flips/{file.name}", *twist)
+
+    assert f"thanks: {Path('flips') / file.name}  1 of 6 turns" in done.output, done.output
+    assert "1 of 1 pair of questions flipped" in again.output, again.output
+    assert 1 == file.read_text(encoding="utf-8").count("user: ")
+
+
+def test_what_flips_beside_others_only_has_no_file(call: Call, tmp_path: Path) -> None:
+    """As where it takes all of the talk: no file is written that would not flip."""
+    done = call("desk", "-s", "own.py@Crowded", "--relation", "quick", "--shrink", "flips")
+
+    assert 0 == done.exit_code, done.output
+    assert not (tmp_path / "flips").exists()
