@@ -18,6 +18,7 @@ from memsim.report.layout import TextLine, terminal_table
 from memsim.scenario.relations import RELATIONS
 
 if TYPE_CHECKING:
+    from memsim.gate.flip_baseline import FlipChange
     from memsim.report.flips import FlipCount
     from memsim.suite.cases import CaseOutcome, CaseSpec
     from memsim.suite.twist_play import TwistedQuestion, TwistPlan
@@ -60,6 +61,19 @@ Examples:
     help="Fail if a relation flips a larger share of the answers, such as 0.02.",
 )
 @click.option(
+    "--save",
+    "kept",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Write which answers flipped, for --baseline.",
+)
+@click.option(
+    "--baseline",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Fail if a relation flips more answers than it did when FILE was saved.",
+)
+@click.option(
     "--shrink",
     "folder",
     metavar="DIR",
@@ -76,6 +90,8 @@ def command(
     jobs: str | None,
     max_flips: float | None,
     folder: str | None,
+    kept: str | None,
+    baseline: str | None,
 ) -> int:
     """Change scenarios in ways that must not change an answer, and count the answers that flip.
 
@@ -83,10 +99,12 @@ def command(
     `memsim run`. The exit code is 1 if more flips than --max-flips, and 7 if a case was not
     measured.
     """
+    from memsim.gate.flip_baseline import flip_changes, read_flips, save_flips
     from memsim.report.flips import flip_counts, flip_table, worst_pairs
     from memsim.suite.twist_play import check_relations, plan_twists, twisted_questions
 
     names = check_relations(relations)
+    before = None if baseline is None else read_flips(Path(baseline))
     plan = plan_twists(_planned(scenarios, strategies, data, expression, budget, jobs), names)
     outcomes, unmeasured = _played(plan, jobs)
     pairs = [*twisted_questions(plan, outcomes)]
@@ -101,10 +119,30 @@ def command(
     if folder is not None:
         lines += _shrunk(plan, pairs, Path(folder))
     idle = [name for name in names if name not in {count.relation for count in counts}]
+    changes = [] if before is None else [*flip_changes(before, pairs)]
+    lines += _changed(changes, baseline)
     terminal.say_lines([*lines, *_legend(names, idle), _verdict(counts, max_flips)])
+    if kept is not None and not unmeasured:
+        save_flips(Path(kept), pairs)
     if unmeasured:
         return ExitCode.UNMEASURABLE
-    return ExitCode.FAILED if _too_many(counts, max_flips) else ExitCode.PASSED
+    worse = any(change.verdict == "worse" for change in changes)
+    return ExitCode.FAILED if worse or _too_many(counts, max_flips) else ExitCode.PASSED
+
+
+def _changed(changes: Sequence[FlipChange], baseline: str | None) -> Iterator[TextLine]:
+    """What flips more or less than it did, and how much is compared at all."""
+    if baseline is None:
+        return
+    yield TextLine(text="")
+    yield TextLine(text=f"against {baseline}: {len(changes)} relations compared", tone="head")
+    for change in changes:
+        if change.verdict != "same":
+            shares = f"{change.before:.3f} -> {change.now:.3f}"
+            spread = ""
+            if change.low is not None and change.high is not None:
+                spread = f"  [{change.low:+.3f} {change.high:+.3f}]"
+            yield TextLine(text=f"  {change.verdict}  {change.name}  {shares}{spread}")
 
 
 def _planned(

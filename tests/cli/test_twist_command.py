@@ -143,3 +143,29 @@ def test_what_flips_beside_others_only_has_no_file(call: Call, tmp_path: Path) -
 
     assert 0 == done.exit_code, done.output
     assert not (tmp_path / "flips").exists()
+
+
+def test_flips_are_held_against_those_before(call: Call, tmp_path: Path) -> None:
+    """The same flips pass; more of them fail; what is no file of flips is one line."""
+    source = tmp_path / "own.py"
+    steady = OWN.replace('if "Thanks" in query.text', "if False")
+    source.write_text(steady, encoding="utf-8")
+    keys = (f"  - user: Key {n} is K-{n}.\n    facts: {{k{n}: K-{n}}}\n" for n in range(12))
+    text = SCENARIO.replace("  - filler: 4\n", "".join(keys))
+    text += "".join(f"  k{n}: {{ask: What is key {n}?, expect: K-{n}}}\n" for n in range(12))
+    (tmp_path / "scenarios/desk.yaml").write_text(text, encoding="utf-8")
+    twist = ("desk", "-s", "own.py@HatesThanks", "--relation", "thanks")
+    saved = call(*twist, "--save", "flips.json")
+    same = call(*twist, "--baseline", "flips.json")
+    source.write_text(OWN, encoding="utf-8")
+    worse = call(*twist, "--baseline", "flips.json")
+    (tmp_path / "no.json").write_text("{}", encoding="utf-8")
+    refused = call(*twist, "--baseline", "no.json")
+
+    assert 0 == saved.exit_code, saved.output
+    assert 0 == same.exit_code, same.output
+    assert "against flips.json: 1 relations compared" in same.output
+    assert 1 == worse.exit_code, worse.output
+    assert "  worse  own.py@HatesThanks thanks  0.000 -> " in worse.output
+    assert (4, 1) == (refused.exit_code, refused.output.count("\n"))
+    assert "no.json: was not written by memsim twist --save" in refused.output
