@@ -92,6 +92,7 @@ class LayeredParams:
     dated: float = 2.0
     standing: float = 1.3
     opening: float = 2.0
+    near: float = 0.1
     half_life: float | None = None
     superseded: Literal["drop", "keep"] = "drop"
     share: float = 1.0

@@ -50,6 +50,9 @@ class RecallPolicy:
             unless it is 1.
         opening: how much more the first message of a conversation counts where the question asks
             for an overview; 0 ranks such a question as any other.
+        near: what the nearest words count: the share of the best relevance that a message gains for
+            each standard deviation by which its words are nearer to those of the question than
+            others' are. Only where the embedder has a vector for each word; 0 compares no words.
         half_life: age at which relevance is halved; None when age does not matter.
         superseded: whether what was superseded is dropped, and its successor inherits its
             relevance, or keeps its own rank.
@@ -81,6 +84,7 @@ class RecallPolicy:
     dated: float = 2.0
     standing: float = 1.3
     opening: float = 2.0
+    near: float = 0.1
     half_life: timedelta | None = None
     superseded: Superseded = "drop"
     floor: float = 0.2
@@ -95,7 +99,7 @@ class RecallPolicy:
             _within(name, getattr(self, name), 0, 1)
         for name in ("named", "dated", "standing", "depth"):
             _within(name, getattr(self, name), 1, math.inf)
-        for name in ("lenders", "halving", "opening"):
+        for name in ("lenders", "halving", "opening", "near"):
             _within(name, getattr(self, name), 0, math.inf)
         if self.share == 0:
             raise ValueError("share is 0: above 0, up to 1")
@@ -133,6 +137,7 @@ PRX_RECALL = RecallPolicy(
     dated=1.0,
     standing=1.0,
     opening=0.0,
+    near=0.0,
     superseded="keep",
     floor=0.0,
     sure=0.0,

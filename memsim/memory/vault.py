@@ -13,6 +13,7 @@ from memsim.memory.entry import LAYERS, Entry, Layer, attributed_text, entry_id
 from memsim.memory.permissions import Reader, Where, require_principal
 from memsim.memory.stores import EmbedderInfo, each_entry
 from memsim.memory.stores.wrappers import ReadOnlyStore
+from memsim.models import is_by_word
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -136,6 +137,15 @@ class Vault:
         """Vectors of texts; None where entries get none. Raises `ModelError` if it failed."""
         return None if self._embed is None else self._ready().embed(texts)
 
+    @property
+    def embeds_words(self) -> bool:
+        """Whether a vector of a single word costs next to nothing."""
+        return self._embed is not None and is_by_word(self._any_embedder())
+
+    def embed_words(self, words: Sequence[str]) -> Vectors:
+        """Vectors of words, shape (words, dimension). Raises `ModelError` if it failed."""
+        return self._any_embedder().embed(words)
+
     def where(
         self,
         principal: str,
@@ -184,6 +194,11 @@ class Vault:
                 self._embed_all(embedder, EmbedderInfo(embedder.name, embedder.dimension))
             self._embedder = embedder
         return self._embedder
+
+    def _any_embedder(self) -> Embedder:
+        """The embedder, whatever vectors there are."""
+        assert self._embed is not None  # noqa: S101 - asked for only where there is one
+        return self._embedder or self._embed()
 
     def _is_embedded_by(self, embedder: Embedder) -> bool:
         made = EmbedderInfo(embedder.name, embedder.dimension)

@@ -247,3 +247,11 @@ class Embedder(Protocol):
                 dimension.
         """
         ...
+
+
+def is_by_word(embedder: Embedder) -> bool:
+    """Whether an embedder is a mean of vectors of words, as its `by_word` says.
+
+    The vector of a single word then costs next to nothing.
+    """
+    return bool(getattr(embedder, "by_word", False))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from memsim.errors import ModelError
 from memsim.language.text import words
+from memsim.models import is_by_word
 from memsim.models.model_ref import DEFAULT_DIMENSION
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ def unit_vector(vector: NDArray[np.float64]) -> NDArray[np.float64]:
 class WordLlamaEmbedder:
     """The static model in the wordllama package; nothing is downloaded.
 
+    It is a mean of vectors of words (`by_word`), so that a word costs next to nothing.
+
     Args:
         dimension: 64, 128 or 256.
 
@@ -90,6 +93,7 @@ class WordLlamaEmbedder:
 
     def __init__(self, dimension: int = DEFAULT_DIMENSION) -> None:
         self.dimension = dimension
+        self.by_word = True
         self._tokens, self._table = _packaged(dimension)
 
     @property
@@ -222,6 +226,11 @@ class CachedEmbedder:
     def dimension(self) -> int:
         """The embedder's own dimension."""
         return self._embedder.dimension
+
+    @property
+    def by_word(self) -> bool:
+        """Whether the embedder is a mean of vectors of words."""
+        return is_by_word(self._embedder)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, float32, shape (len(texts), dimension).

@@ -25,6 +25,7 @@ from memsim.memory.recall.overview import WIDER, ConversationPlaces, asks_overvi
 from memsim.memory.recall.ranking import QuestionCues, fit_to_room, recall
 from memsim.memory.recall.replacement_marks import replaced_marks
 from memsim.memory.recall.timeline import MessageFacts, Timeline, repeat_digest
+from memsim.memory.recall.word_nearness import COMPARED, with_near_words
 from memsim.memory.vault import SearchHit, Vault
 from memsim.message import MESSAGE_OVERHEAD, Message, Text, TokenCounter, composed
 
@@ -388,8 +389,27 @@ class Recaller:
             now=now,
             cues=cues,
         )
+        if self._vectors and self._policy.near and not overview:
+            ranked = self._with_near_words(text, ranked, where, cues)
         hits = [*ranked, *(Hit(entry, 0.0) for entry in last)]
         return _QuestionHits(hits, _distance(nearest), cues)
+
+    def _with_near_words(
+        self, question: str, ranked: list[Hit], where: Where, cues: QuestionCues
+    ) -> list[Hit]:
+        if not self._vault.embeds_words:
+            return ranked
+        best = [hit.id for hit in ranked[:COMPARED]]
+        texts = {e.id: e.text for e in self._vault.fetch(best, with_semantic(where))}
+        return with_near_words(
+            question,
+            ranked,
+            texts,
+            about=self._timeline.about,
+            embed=self._vault.embed_words,
+            cues=cues,
+            policy=self._policy,
+        )
 
     def _summed_up(self, *rankings: Iterable[Hit]) -> dict[str, None]:
         """Summaries of conversations that a message was found of, best first.
