@@ -103,6 +103,15 @@ class Ranking:
         ranked.sort(key=lambda c: (-c.score, -c.statement.order, c.place))
         return ranked
 
+    def matching(self) -> list[Candidate]:
+        """Every sentence that shares a word with the question, in the order of the context."""
+        held = (c for n, hit in enumerate(self._hits) if hit for c in self._of(n))
+        return [c for c in held if c.matched]
+
+    def every(self) -> list[Candidate]:
+        """Every sentence that states something, in the order of the context."""
+        return [c for index in range(len(self.found)) for c in self._of(index)]
+
     def beside(self, best: Candidate) -> list[Candidate]:
         """The other matching sentences of the same entry; those that add most come first."""
         worth: dict[int, float] = {}

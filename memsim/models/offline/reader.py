@@ -23,6 +23,9 @@ from memsim.language.slips import respelled
 from memsim.language.text import content, fold, stem, words
 from memsim.models import IDK
 from memsim.models.offline.candidates import Candidate, Ranking
+from memsim.models.offline.day_events import day_events
+from memsim.models.offline.ended_items import without_ended
+from memsim.models.offline.linked_statements import linked_statements
 from memsim.models.offline.origin import first_holder, origin_matter, speaker_name
 from memsim.models.offline.other_values import belongs_elsewhere
 from memsim.models.offline.question import (
@@ -100,6 +103,7 @@ _AGE: Final = re.compile(
 _IS: Final = re.compile(
     r"\b(?:is|am|are|was)\s(?:(?:only|just|already|nearly|almost|now)\s)?$", re.IGNORECASE
 )
+_LIST: Final = re.compile(r"\b(?:list|name)\s(?:me\s)?(?:all|every)\b")
 _UNIT: Final = re.compile(r"\bhow\smany\s(day|week|month|year)s")
 _SHADES: Final = frozenset({"dark", "light", "bright", "pale", "deep"})
 _CALLED: Final = re.compile(
@@ -285,6 +289,9 @@ _TESTS: Final[dict[AnswerKind, Callable[[ParsedQuestion, Sentence], bool]]] = {
 ANSWER_WORDS = 40
 """Maximum number of words of an answer."""
 
+LIST_WORDS = 160
+"""The same where everything of a kind is asked for."""
+
 LEAD = 8
 """Number of words kept before the first matching word, when a long sentence is shortened."""
 
@@ -356,19 +363,31 @@ def _origin(request: Request, matter: str) -> ReaderAnswer | None:
     return _answer([found], speaker_name(found.statement, asker, request.asker))
 
 
+def _led_to(ranking: Ranking, today: date | None) -> ReaderAnswer | None:
+    """What names or a day lead to, where no statement has the words of the question."""
+    if chain := linked_statements(ranking):
+        return _answer(chain, _cropped(chain[-1]))
+    if events := day_events(ranking, today):
+        return _answer(events, _joined(events))
+    return None
+
+
 def _content_answer(request: Request) -> ReaderAnswer:
     ranking = _ranking(request)
     question = ranking.question
+    today = request.now.date() if request.now else None
+    if (led := _led_to(ranking, today)) is not None:
+        return led
     ranked = _of_matter(question, ranking.best())
     if not _is_known(ranking, ranked):
         return UNKNOWN
-    fitting = _fitting(question, ranking, ranked[:CONSIDERED])
+    fitting = without_ended(question, _fitting(question, ranking, ranked[:CONSIDERED]))
     if not fitting:
         return _undated(question, ranked[0])
     best = _current(question, ranked, _newest(question, fitting))
     if question.kind == "yesno":
         return _answer([best], _verdict(best))
-    alone = span(question, best, request.now.date() if request.now else None)
+    alone = span(question, best, today)
     if alone is not None and not question.many:
         return _answer([best], alone)
     return _quoted(question, ranking, best, fitting)
@@ -535,7 +554,7 @@ def _quoted(
     question: ParsedQuestion, ranking: Ranking, best: Candidate, fitting: Sequence[Candidate]
 ) -> ReaderAnswer:
     chosen = [best]
-    room = ANSWER_WORDS - _length(best)
+    room = (LIST_WORDS if _LIST.search(question.folded) else ANSWER_WORDS) - _length(best)
     more = _also(question, best, fitting)
     beside = ranking.beside(best)
     if ranking.own(best) >= ALL and not question.many:
@@ -582,6 +601,10 @@ def _elsewhere(best: Candidate, fitting: Sequence[Candidate]) -> Iterable[Candid
 
 def _length(candidate: Candidate) -> int:
     return min(ANSWER_WORDS, len(candidate.sentence.text.split()))
+
+
+def _joined(chosen: Sequence[Candidate]) -> str:
+    return " ".join(map(_cropped, dict.fromkeys(chosen)))
 
 
 def _cropped(candidate: Candidate, limit: int = ANSWER_WORDS) -> str:
