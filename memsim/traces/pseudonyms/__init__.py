@@ -1,0 +1,1 @@
+"""Pseudonyms: replace names, addresses, identifiers and secrets in imported conversations."""
