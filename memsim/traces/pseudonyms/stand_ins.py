@@ -29,7 +29,7 @@ class StandIns:
 
     Args:
         key: at least 32 bytes.
-        avoid: folded words that no name may become.
+        avoid: folded words and values that nothing may become.
         tokens: counts tokens; the stand-in of a name has as many where one can be found.
     """
 
@@ -39,6 +39,8 @@ class StandIns:
         self._tokens = tokens
         self._letters: dict[tuple[str, int], str] = {}
         self._taken: dict[str, str] = {}
+        self._values: dict[str, str] = {}
+        self._given: dict[str, str] = {}
 
     def name(self, written: str, folded: str) -> str:
         """The stand-in of a word of a name, in the case in which it is written."""
@@ -54,12 +56,25 @@ class StandIns:
     def exact(self, written: str) -> str:
         """The stand-in of an identifier: the same characters between letters and digits."""
         plain = unicodedata.normalize("NFC", written)
-        whole = "".join(c for c in plain.casefold() if c.isalnum())
+        whole = bare(plain)
+        if whole not in self._values:
+            self._values[whole] = self._new_value(plain, whole)
+            self._given[self._values[whole]] = whole
+        following = iter(self._values[whole])
+        made = (next(following) if c.isalnum() else c for c in plain)
+        return "".join(n.upper() if o.isupper() else n for o, n in zip(plain, made, strict=True))
+
+    def _new_value(self, plain: str, whole: str) -> str:
+        made = whole
         for number in range(_TRIES):
-            made = _checked(plain, _spelled(plain, self._bytes("exact", whole, number)))
-            if made.casefold() != plain.casefold():
+            spelled = _checked(plain, _spelled(plain, self._bytes("exact", whole, number)))
+            made = bare(spelled)
+            if len(made) == len(whole) and not (
+                made == whole or made in self._avoid or made in self._given
+            ):
                 return made
-        return "".join("x" if c.isalpha() else "0" if c.isdigit() else c for c in plain)
+        # Of values of one or two characters, all may be given.
+        return made if len(made) == len(whole) else "x" * len(whole)
 
     def _chosen(self, word: str, folded: str) -> str:
         best, worst = "", 9
@@ -91,6 +106,11 @@ class StandIns:
             return int.from_bytes(blocks[block][begin : begin + 2], "big")
 
         return at
+
+
+def bare(text: str) -> str:
+    """The letters and digits of a value, in lower case; the same for each way of writing it."""
+    return "".join(c.lower() if len(c.lower()) == 1 else c for c in text if c.isalnum())
 
 
 def _spelled(text: str, at: Callable[[int], int]) -> str:
