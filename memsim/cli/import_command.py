@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -77,6 +77,17 @@ Examples:
     " Without it 200, from scenarios of up to 50,000 messages together.",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would come in, and write nothing.")
+@click.option(
+    "--pseudonymise",
+    is_flag=True,
+    help="Replace names, addresses, identifiers and secrets, so that the scenarios can be shared.",
+)
+@click.option(
+    "--key-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    help="Key of the stand-ins, made if missing: the same in later imports. Keep it secret.",
+)
 @click.option("--force", is_flag=True, help="Replace scenarios that are there.")
 def command(
     paths: tuple[Path, ...],
@@ -86,6 +97,8 @@ def command(
     person: str,
     needs: int | None,
     dry_run: bool,
+    pseudonymise: bool,
+    key_file: Path | None,
     force: bool,
 ) -> int:
     """Make scenarios of recorded conversations: files, folders or archives.
@@ -93,16 +106,42 @@ def command(
     Every message that does not come in is counted with its reason. The exit code is 4 if a file or
     a line could not be read, although the rest comes in, and 5 if nothing comes in.
     """
+    from memsim.cli.pseudonymise import check_key_file, private_folder
+
+    given = _Import(paths, output, form, _duration(pace), person, needs, force)
+    if key_file and not pseudonymise:
+        raise ConfigError("--key-file needs --pseudonymise")
+    if dry_run or not pseudonymise:
+        if not dry_run:
+            _create(output)
+        return _run(given, None if dry_run else output)
+    check_key_file(key_file, output)
+    with private_folder() as folder:
+        return _run(given, folder, key_file, share=True)
+
+
+class _Import(NamedTuple):
+    """What the command line gives."""
+
+    paths: tuple[Path, ...]
+    output: Path
+    form: str
+    pace: timedelta
+    person: str
+    needs: int | None
+    force: bool
+
+
+def _run(
+    given: _Import, target: Path | None, key_file: Path | None = None, *, share: bool = False
+) -> int:
     from memsim.traces.imported_scenarios import ScenarioFolder
     from memsim.traces.trace_format import ImportCounts
 
     counts = ImportCounts()
-    target = None if dry_run else output
-    if target is not None:
-        _create(target)
-    folder = ScenarioFolder(target, counts, pace=_duration(pace), person=person, force=force)
+    folder = ScenarioFolder(target, counts, pace=given.pace, person=given.person, force=given.force)
     terminal = Terminal.of_process()
-    terminal.say_lines(list(_imported(paths, form, folder, counts)))
+    terminal.say_lines(list(_imported(given.paths, given.form, folder, counts)))
     folder.finish()
     for problem in counts.problems[:_SHOWN]:
         complain(str(problem))
@@ -113,12 +152,33 @@ def command(
         raise NoCasesError("no conversation was found")
     told = [*_losses(counts)]
     if folder.scenarios:
-        told += _result(folder, output, dry_run=dry_run)
-        told += [] if dry_run or needs == 0 else _needs(folder, output, needs)
-        told += [] if dry_run else [_next(folder, output)]
+        told += _written(given, folder, target, key_file, share=share)
     if told:
         terminal.say_lines(told)
     return ExitCode.USAGE if counts.problems else ExitCode.PASSED
+
+
+def _written(
+    given: _Import,
+    folder: ScenarioFolder,
+    target: Path | None,
+    key_file: Path | None,
+    *,
+    share: bool,
+) -> Iterator[TextLine]:
+    result = list(_result(folder, given.output, dry_run=target is None))
+    if target is None:
+        yield from result
+        return
+    needs = [] if given.needs == 0 else list(_needs(folder, target, given.needs))
+    if share:
+        from memsim.cli.pseudonymise import pseudonymise
+
+        shared = pseudonymise(target, given.output, key_file, needs, force=given.force)
+        yield from (*result, *shared.told, *shared.result)
+    else:
+        yield from (*result, *needs)
+    yield _next(folder, given.output)
 
 
 def _create(folder: Path) -> None:

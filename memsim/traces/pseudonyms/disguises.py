@@ -8,6 +8,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
 from typing import NamedTuple
 
 from memsim.canary.decode import views
@@ -116,7 +117,7 @@ def _joins(text: str, one: int, other: int) -> bool:
 
 def _runs(text: str, places: tuple[int, ...]) -> tuple[int, ...]:
     runs = [1]
-    for one, other in zip(places, places[1:], strict=False):
+    for one, other in pairwise(places):
         between = text[one + 1 : other]
         if all(unicodedata.category(c) in _HIDDEN for c in between):
             runs[-1] += 1
@@ -131,7 +132,7 @@ def _narrowed(text: str, says: Callable[[str], bool]) -> tuple[int, int]:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if says(text[:middle]) else (middle, high)
-    end, low, high = high, 0, high
+    end, low = high, 0
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if says(text[middle:end]) else (low, middle)

@@ -30,7 +30,7 @@ _VALUE = re.compile(
     r"|0\d{2,4}[ /-]\d{5,9})(?!\w))"
     rf"|(?P<address>\b\d{{1,5}}[a-z]? (?:{_WORD} ){{1,3}}(?=(?:{_STREET})\b)"
     r"|\b[A-ZÄÖÜ][a-zäöüß-]{2,40}(?:straße|strasse|gasse|allee|platz) \d{1,4}[a-z]?\b)"
-    r"|(?P<identifier>(?<![^\W_])[^\W_]{1,200}(?:[-_./:#]{1,2}[^\W_]{1,200}){0,16})"
+    r"|(?P<identifier>(?<![^\W_])(?!(?<=\\)u[0-9a-fA-F]{4})[^\W_]{1,200}(?:[-_./:#]{1,2}[^\W_]{1,200}){0,16})"
 )
 _PLAIN = re.compile(
     r"\d{1,9}[a-zA-Zº°ª%]{1,3}"  # 5th, 10km

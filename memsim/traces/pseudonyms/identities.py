@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections import Counter
 
 from memsim.language.anchors import MOST_TEXT, anchors
 from memsim.language.common_words import COMMON_WORDS
@@ -32,7 +32,7 @@ class Identities:
         wide: names in scripts without spaces.
         values: values known by their form, as they are written.
         words: folded words of the conversations; nothing may become one of them.
-        ordinary: words that are also written small; they are names only with a capital.
+        ordinary: words that are mostly written small; they are names only with a capital.
     """
 
     def __init__(self) -> None:
@@ -44,6 +44,8 @@ class Identities:
         self.words: set[str] = set(_COMMON)
         self.ordinary: set[str] = set(_COMMON)
         self._shouted: dict[str, None] = {}
+        self._small: Counter[str] = Counter()
+        self._large: Counter[str] = Counter()
 
     def meet(self, person: str) -> None:
         """Learn the name of somebody who speaks."""
@@ -59,13 +61,12 @@ class Identities:
 
     def learn(self, text: str) -> None:
         """Learn the names and values of a text."""
+        at = 0
         for value in exact_values(text):
             self.values[text[value.start : value.end]] = None
-        for run in RUN.findall(text):
-            folded = fold(run)
-            self.words.add(folded)
-            if run[0].islower():
-                self.ordinary.add(folded)
+            self._count(text[at : value.start])
+            at = value.end
+        self._count(text[at:])
         for start in range(0, len(text), MOST_TEXT):
             for anchor in anchors(text[start : start + MOST_TEXT]):
                 if anchor.kind == "name":
@@ -73,9 +74,16 @@ class Identities:
 
     def settle(self) -> None:
         """Decide what was only shouted, once all texts are learned."""
+        self.words |= {*self._small, *self._large}
+        self.ordinary |= {w for w, number in self._small.items() if number > self._large[w]}
+        self.ordinary -= self.people.keys() - _COMMON
         for word in self._shouted:
             if word not in self.ordinary:
                 self.names[word] = None
+
+    def _count(self, text: str) -> None:
+        for run in RUN.findall(text):
+            (self._small if run[0].islower() else self._large)[fold(run)] += 1
 
     def _name(self, written: str) -> None:
         if _WIDE.search(written):
