@@ -137,6 +137,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "testing/test_check_command.py",
     ),
     "replays": (
+        "cli/test_import_pseudonyms.py::test_a_conversation_is_shared_without_its_names",
         "scenario/test_generated_stories.py::test_a_dial_makes_it_harder",
         "cli/test_limit_command.py::test_each_memory_has_its_limit",
         "gate/test_own_gate.py::test_a_strategy_that_was_cut_down_fails",
