@@ -19,7 +19,7 @@ _REPLAYED = 5_000
 _SHOWN = 3
 
 
-class Pseudonymised(NamedTuple):
+class PrintedResult(NamedTuple):
     """What is printed of an import, and of the stand-ins."""
 
     told: list[TextLine]
@@ -48,7 +48,7 @@ def check_key_file(key_file: Path | None, output: Path) -> None:
 
 def pseudonymise(
     folder: Path, output: Path, key_file: Path | None, told: list[TextLine], *, force: bool
-) -> Pseudonymised:
+) -> PrintedResult:
     """Write the scenarios of a folder with stand-ins, all or none.
 
     Raises:
@@ -82,7 +82,7 @@ def pseudonymise(
         f" {number_format.plural(len(found.values), 'value')} have stand-ins; none was found again"
     )
     shown = [TextLine(text=_shown(line.text, pseudonyms.text)) for line in told]
-    return Pseudonymised(shown, [TextLine(text=said), *drift])
+    return PrintedResult(shown, [TextLine(text=said), *drift])
 
 
 def _shown(said: str, put: Callable[[str], str]) -> str:

@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 from memsim.scenario import load_scenario
-from memsim.traces.pseudonyms.pseudonyms import Pseudonyms
+from memsim.traces.pseudonyms.replacement import Pseudonyms
 
 GARDEN = str(Path(__file__).resolve().parents[2] / "docs" / "examples" / "garden.json")
 Call = Callable[..., Result]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memsim.traces.pseudonyms.identities import Identities
-from memsim.traces.pseudonyms.pseudonyms import Pseudonyms
+from memsim.traces.pseudonyms.replacement import Pseudonyms
 from memsim.traces.pseudonyms.stand_ins import is_iban
 from tests.canary.encodings import ENCODINGS, MISSED
 

@@ -21,7 +21,7 @@ _BLOCK = 1 << 14
 _HIDDEN = frozenset({"Mn", "Me", "Cf"})
 
 
-class Hit(NamedTuple):
+class DisguiseHit(NamedTuple):
     """What was found: places in the text, the value in its normal form, and from which symbol."""
 
     places: tuple[int, ...]
@@ -54,7 +54,7 @@ class Disguises:
             for at in range(len(plain) - LEAST + 1):
                 self._grams.setdefault(plain[at : at + LEAST], (plain, at))
 
-    def hits(self, text: str) -> Iterator[Hit]:
+    def hits(self, text: str) -> Iterator[DisguiseHit]:
         """Where a text says a value, in disguise or in part, without overlaps."""
         reading = NormalText(text)
         plain, at = reading.plain, 0
@@ -71,7 +71,7 @@ class Disguises:
             ):
                 size += 1
             places = tuple(reading.origin(place) for place in range(at, at + size))
-            hit = Hit(places, value, offset)
+            hit = DisguiseHit(places, value, offset)
             if self._is_said(text, hit):
                 yield hit
                 at += size
@@ -89,7 +89,7 @@ class Disguises:
     def _within(self, text: str) -> bool:
         return any(next(self.hits(view.text), None) for view in views(text))
 
-    def _is_said(self, text: str, hit: Hit) -> bool:
+    def _is_said(self, text: str, hit: DisguiseHit) -> bool:
         first, end = hit.places[0], hit.end
         if _joins(text, first - 1, first) or _joins(text, end - 1, end):
             return False

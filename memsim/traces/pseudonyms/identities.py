@@ -11,7 +11,7 @@ from memsim.language.common_words import COMMON_WORDS
 from memsim.language.lexicon import LIGHT, STOP
 from memsim.language.scripts import UNSPACED
 from memsim.language.text import fold
-from memsim.traces.pseudonyms.exact_values import exact_values
+from memsim.traces.pseudonyms.value_forms import exact_values
 
 RUN = re.compile(r"[^\W\d_]+")
 """Letters that stand together."""

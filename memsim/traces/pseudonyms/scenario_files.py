@@ -10,7 +10,7 @@ from typing import Any
 
 from memsim.traces.conversation_file import encode_json
 from memsim.traces.pseudonyms.identities import Identities
-from memsim.traces.pseudonyms.pseudonyms import Pseudonyms
+from memsim.traces.pseudonyms.replacement import Pseudonyms
 
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _OURS = frozenset({"role", "time"})

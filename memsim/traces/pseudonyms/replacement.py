@@ -8,10 +8,10 @@ from itertools import chain, pairwise
 
 from memsim.canary.normalise import normalise
 from memsim.language.text import fold
-from memsim.traces.pseudonyms.disguises import Disguises, Hit
-from memsim.traces.pseudonyms.exact_values import exact_values, parts, telling_digits
+from memsim.traces.pseudonyms.disguises import DisguiseHit, Disguises
 from memsim.traces.pseudonyms.identities import RUN, Identities, camel
 from memsim.traces.pseudonyms.stand_ins import StandIns, bare
+from memsim.traces.pseudonyms.value_forms import exact_values, parts, telling_digits
 
 _DIGITS = re.compile(r"(?<!\d)\d{4,}(?!\d)")
 _ESCAPES = "nrtbf"
@@ -148,7 +148,7 @@ class Pseudonyms:
             return False
         return folded not in self.identities.ordinary or run[0].isupper()
 
-    def _undisguised(self, text: str, hit: Hit) -> str:
+    def _undisguised(self, text: str, hit: DisguiseHit) -> str:
         made = list(text)
         symbols = self._symbols.get(hit.value, "")
         if len(symbols) != len(hit.value):
