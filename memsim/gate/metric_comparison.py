@@ -204,7 +204,7 @@ class _Bench:
         blank = replace(blank, margin=margin)
         if not self._comparable(before, after):
             return replace(blank, why="no scenario is the same in both")
-        if said := self._unscored(before, after):
+        if said := self._unmeasured(metric, before, after):
             return replace(blank, word="unmeasured", why=said)
         if metric in PAIRED:
             return self._paired(blank, before, after)
@@ -220,6 +220,10 @@ class _Bench:
 
     def _comparable(self, before: SheetColumn, after: SheetColumn) -> bool:
         return any(s in self.shared for s in before.amounts) or not after.amounts
+
+    def _unmeasured(self, metric: str, before: SheetColumn, after: SheetColumn) -> str:
+        unread = after.unread.get(metric) or before.unread.get(metric)
+        return unread or self._unscored(before, after)
 
     def _unscored(self, before: SheetColumn, after: SheetColumn) -> str:
         allowed = self.rules.gate.max_errors

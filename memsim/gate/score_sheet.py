@@ -14,10 +14,12 @@ from memsim.scoring.metric import Metric
 from memsim.scoring.metrics import JUDGED, METRICS, answers
 from memsim.scoring.outcomes import UNMEASURED
 from memsim.suite.cases import scenario_of
+from memsim.suite.reader_limit import UNKNOWN, reader_limits, within_reach
 
 if TYPE_CHECKING:
     from memsim.runs import Run
     from memsim.suite.cases import CaseResult
+    from memsim.suite.reader_limit import ReaderLimit, SetOfProbes
 
 Cell = tuple[str, int]
 """A strategy's ref and a budget."""
@@ -65,6 +67,7 @@ class SheetColumn:
         probes: by scenario and probe.
         amounts: by scenario: metrics of whole cases, one value for each repeat.
         questions, errors: probes times repeats, and how many of them could not be scored.
+        unread: by metric, why answers of a set are `n/a (reader)`.
     """
 
     probes: Mapping[Unit, ProbeScores] = field(default_factory=dict)
@@ -72,6 +75,7 @@ class SheetColumn:
     questions: int = 0
     errors: int = 0
     dataset: str = ""
+    unread: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +152,8 @@ def sheet_of(
     settings = info.get("settings")
     known: Mapping[str, Any] = settings if isinstance(settings, Mapping) else {}
     tables = {key: dict(part) for key, part in parts.items() if isinstance(part, Mapping)}
-    columns = _columns([c for c in cases if not c.control], lines)
+    limits = reader_limits(cases)
+    columns = _columns([c for c in within_reach(cases) if not c.control], lines, limits)
     compared = {strategy for strategy, _ in columns}
     return ScoreSheet(
         name=name,
@@ -165,23 +170,37 @@ def sheet_of(
 
 
 def _columns(
-    cases: Sequence[CaseResult], lines: Iterable[Mapping[str, Any]]
+    cases: Sequence[CaseResult],
+    lines: Iterable[Mapping[str, Any]],
+    limits: Mapping[SetOfProbes, ReaderLimit],
 ) -> dict[Cell, SheetColumn]:
     cell_of = {case.id: (case.strategy, case.budget) for case in cases}
+    unread = {c.id: limits.get((c.dataset, c.budget), UNKNOWN).unread for c in cases}
     seen: dict[Cell, dict[Unit, list[Mapping[str, Any]]]] = {}
     for line in lines:
         # What an attack tried is no probe: its case's amounts tell what leaked.
         if "scores" in line and (cell := cell_of.get(line["case"])) is not None:
             unit = scenario_of(line["case"]), str(line["probe"])
-            seen.setdefault(cell, {}).setdefault(unit, []).append(line)
+            seen.setdefault(cell, {}).setdefault(unit, []).append(_read(line, unread))
     return {
-        cell: _column([c for c in cases if cell_of[c.id] == cell], seen.get(cell, {}))
+        cell: _column([c for c in cases if cell_of[c.id] == cell], seen.get(cell, {}), limits)
         for cell in dict.fromkeys(cell_of.values())
     }
 
 
+def _read(line: Mapping[str, Any], unread: Mapping[str, Sequence[str]]) -> Mapping[str, Any]:
+    """A line without the scores that the reader bounds."""
+    hidden = unread[line["case"]]
+    if not hidden:
+        return line
+    scores = {name: value for name, value in line["scores"].items() if name not in hidden}
+    return {**line, "scores": scores}
+
+
 def _column(
-    cases: Sequence[CaseResult], seen: Mapping[Unit, Sequence[Mapping[str, Any]]]
+    cases: Sequence[CaseResult],
+    seen: Mapping[Unit, Sequence[Mapping[str, Any]]],
+    limits: Mapping[SetOfProbes, ReaderLimit],
 ) -> SheetColumn:
     amounts: dict[str, dict[str, list[float]]] = {}
     for case in cases:
@@ -198,6 +217,12 @@ def _column(
         questions=sum(c.counts.get("probes", 0) for c in cases),
         errors=sum(max(c.counts.get("errors", 0), int(c.state != "scored")) for c in cases),
         dataset=_dataset(cases),
+        unread={
+            metric: str(limit)
+            for case in cases
+            for limit in (limits.get((case.dataset, case.budget), UNKNOWN),)
+            for metric in limit.unread
+        },
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memsim.errors import ExitCode
 from memsim.suite.cases import CaseResult
+from memsim.suite.reader_limit import within_reach
 
 if TYPE_CHECKING:
     from memsim.gate.comparison import ChangeWord, Comparison
@@ -41,7 +42,10 @@ def judge(results: Sequence[CaseResult], *, max_errors: float = 0) -> Verdict:
     Args:
         results: of every case.
         max_errors: tolerated unscored probes: a count, or a share where below 1.
+
+    A bound on an answer metric that is `n/a (reader)` was not measured.
     """
+    results = within_reach(results)
     if not results:
         return Verdict(exit_code=ExitCode.NOTHING, sentence="nothing was run")
     failed = sum(1 for r in results if fails(r))

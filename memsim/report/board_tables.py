@@ -26,6 +26,7 @@ from memsim.report.run_summary import (
     RunSummary,
     Slice,
 )
+from memsim.suite.reader_limit import LEAST_READ
 
 KNOWN_ANSWERS = {
     "right": "{} of {} right answers known",
@@ -96,7 +97,7 @@ def matrix_lines(matrix: Matrix, board: Board, marks: Marks, width: int) -> list
     if laid.hidden or len(laid.lines[0].text) > width:
         short = [row.letter or _SHORT.get(row.control, marks.control) for row in board.rows]
         laid = terminal_table(matrix_table(matrix, short), width)
-    lines = [TextLine(text=f"recall by {matrix.by}", tone="head"), *laid.lines]
+    lines = [TextLine(text=f"{matrix.of} by {matrix.by}", tone="head"), *laid.lines]
     if left_out:
         text = f"  {marks.dots} {left_out:,} more, with less between the strategies, in report.md"
         lines.append(TextLine(text=text, tone="dim"))
@@ -147,7 +148,7 @@ def sweep_table(boards: Sequence[Board]) -> Table | None:
         series.append((Column("over", right=False), [d or "scenarios" for d, _ in names]))
     for budget in budgets:
         rows = [found.get((*name, budget)) for name in names]
-        cells = [number_format.share(r.recall.mean) if r else "" for r in rows]
+        cells = [_answered(r) if r else "" for r in rows]
         series.append((Column(number_format.budget(budget)), cells))
     return Table.of_columns(series)
 
@@ -225,7 +226,7 @@ def board_table(board: Board, marks: Marks) -> Table:
         (Column("", right=False), [_sign(r, marks) for r in rows]),
         (Column("strategy", right=False), [r.strategy for r in rows]),
         *_recall_columns(board, marks),
-        *_answer_columns(rows),
+        *_answer_columns(board),
         *_cost_columns(rows),
         (Column("", right=False, rank=2), [note(r) for r in rows]),
     ]
@@ -238,11 +239,17 @@ def _sign(row: BoardRow, marks: Marks) -> str:
 
 def _recall_columns(board: Board, marks: Marks) -> Iterator[Series]:
     rows = board.rows
-    yield Column("recall"), [number_format.share(r.recall.mean) for r in rows]
-    intervals = [number_format.interval(r.recall.low, r.recall.high) for r in rows]
+    unread = board.reader.reached
+    if unread:
+        yield _evidence_column(rows)
+    else:
+        yield Column("recall"), [number_format.share(r.recall.mean) for r in rows]
+    intervals = [number_format.interval(r.lead.low, r.lead.high) for r in rows]
     yield Column("95%", right=False, rank=1), intervals
     if any(beats := [marks.superscript(r.beats) for r in rows]):
         yield Column("", right=False, rank=3), beats
+    if unread:
+        yield Column("recall", rank=4), [_answered(r) for r in rows]
     if any(r.recall.n != board.answerable for r in rows):
         yield Column("n", rank=2), [number_format.count(r.recall.n) for r in rows]
     if any(r.judged for r in rows):
@@ -250,26 +257,41 @@ def _recall_columns(board: Board, marks: Marks) -> Iterator[Series]:
         meaning = "right, as the judge says (see below how far it is to be believed)"
         yield (
             Column("judged", rank=1, meaning=meaning),
-            [number_format.share(e.mean) for e in judged],
+            [
+                number_format.answered(e.mean, unread="judged" in board.reader.unread)
+                for e in judged
+            ],
         )
         if any(e.n != r.recall.n for e, r in zip(judged, rows, strict=True)):
             yield Column("of", rank=7), [number_format.count(e.n) for e in judged]
 
 
-def _answer_columns(rows: Sequence[BoardRow]) -> Iterator[Series]:
+def _answered(row: BoardRow) -> str:
+    return number_format.answered(row.recall.mean, unread=row.unread)
+
+
+def _evidence_column(rows: Sequence[BoardRow]) -> Series:
+    pieces = number_format.plural(max((r.evidence.n for r in rows), default=0), "probe")
+    meaning = f"share of the evidence that was sent, {pieces}"
+    rank = 0 if any(r.unread for r in rows) else 5
+    column = Column("recall", "evidence", rank=rank, meaning=meaning)
+    return column, [number_format.share(r.evidence.mean) for r in rows]
+
+
+def _answer_columns(board: Board) -> Iterator[Series]:
+    rows = board.rows
     meaning = "probes whose answer stood in what was sent"
     column = Column("context", "answer in", rank=4, meaning=meaning)
     yield column, [number_format.share(r.in_context.mean) for r in rows]
-    pieces = number_format.plural(max((r.evidence.n for r in rows), default=0), "probe")
-    meaning = f"share of the evidence that was sent, {pieces}"
-    column = Column("recall", "evidence", rank=5, meaning=meaning)
-    yield column, [number_format.share(r.evidence.mean) for r in rows]
+    if not board.reader.reached:
+        yield _evidence_column(rows)
     if unknown := max((r.abstained.n for r in rows), default=0):
         column = Column("abst.", rank=8, meaning=f"rightly said to be unknown, of {unknown:,}")
         yield column, [number_format.share(r.abstained.mean) for r in rows]
     if f1 := max((r.f1.n for r in rows if r.f1), default=0):
         column = Column("F1", rank=6, meaning=f"LoCoMo's, {number_format.plural(f1, 'probe')}")
-        yield column, [number_format.share(r.f1.mean if r.f1 else None) for r in rows]
+        means = [(r.f1.mean if r.f1 else None, r.unread) for r in rows]
+        yield column, [number_format.answered(mean, unread=unread) for mean, unread in means]
 
 
 _MEAN = Column("mean", "context", rank=3, meaning="tokens sent, on average")
@@ -307,10 +329,13 @@ def legend(board: Board, marks: Marks, laid: TerminalTable | None = None) -> lis
     """Explain the signs and the columns of a board."""
     hidden = laid.hidden if laid else ()
     notes = [_recall_note(board), reader_bound(board)]
+    if board.reader.reached:
+        notes.reverse()
     if letters := next((r.beats for r in board.rows if r.beats), None):
         sign = marks.superscript(letters[:1])
         how = f"paired by probe, Holm, p {marks.at_most} .05"
-        notes.append(f"{sign} beats row {letters[0]} ({how})")
+        what = " in evidence recall" if board.reader.reached else ""
+        notes.append(f"{sign} beats row {letters[0]}{what} ({how})")
     meanings = [
         f"{column.name}: {column.meaning}"
         for column in board_table(board, marks).columns
@@ -344,9 +369,25 @@ def reader_bound(board: Board) -> str:
     """Say how far the reader bounds recall: what it answers from the evidence alone."""
     oracle = next((r for r in board.rows if r.control == "evidence"), None)
     if oracle is None or oracle.recall.mean is None:
-        return "bound by the reader: not measured; add -s oracle"
+        return "bound by the reader: unknown; add -s oracle"
+    if board.reader.reached:
+        return _reader_limit(board, oracle)
     share = number_format.share(oracle.recall.mean)
     return f"bound by the reader: {share} recall from the evidence alone ({oracle.strategy})"
+
+
+def _reader_limit(board: Board, oracle: BoardRow) -> str:
+    share = number_format.share(oracle.recall.mean)
+    said = (
+        f"answer recall is n/a (reader): {share} from the evidence alone ({oracle.strategy}),"
+        f" less than {number_format.share(LEAST_READ)}; go by evidence recall and the context"
+    )
+    if board.reader.judged is None:
+        return f"{said}, or have answers judged: --judge"
+    judged = f"the judge finds {number_format.share(board.reader.judged)} of them right"
+    if "judged" in board.reader.unread:
+        return f"{said}; {judged}, so it needs another reader: --model"
+    return f"{said}, or by judged: {judged}"
 
 
 def ranking_table(board: Board) -> Table | None:

@@ -16,6 +16,7 @@ from memsim.stats.bootstrap import differences, mean_interval
 from memsim.stats.interval import wilson
 from memsim.stats.significance import holm, permutation_p
 from memsim.suite.cases import CaseResult, scenario_of
+from memsim.suite.reader_limit import UNKNOWN, ReaderLimit, reader_limits
 
 # Means with intervals, and significant wins: reports use statistics only here.
 
@@ -110,17 +111,23 @@ MASKED = {
 def boards_of(cases: Sequence[CaseResult], answers: Sequence[ProbeAnswer]) -> tuple[Board, ...]:
     """Compute the boards of a run: by dataset, then by budget as planned."""
     keys = dict.fromkeys((c.dataset, c.budget) for c in cases)
+    limits = reader_limits(cases)
     order = {dataset: place for place, dataset in enumerate(dict.fromkeys(d for d, _ in keys))}
     boards = []
     for dataset, budget in sorted(keys, key=lambda key: (order[key[0]], key[1])):
         mine = [c for c in cases if (c.dataset, c.budget) == (dataset, budget)]
         asked = [a for a in answers if (a.dataset, a.budget) == (dataset, budget)]
-        boards.append(_board(dataset, budget, mine, asked))
+        limit = limits.get((dataset, budget), UNKNOWN)
+        boards.append(_board(dataset, budget, mine, asked, limit))
     return tuple(boards)
 
 
 def _board(
-    dataset: str, budget: int, cases: Sequence[CaseResult], answers: Sequence[ProbeAnswer]
+    dataset: str,
+    budget: int,
+    cases: Sequence[CaseResult],
+    answers: Sequence[ProbeAnswer],
+    limit: ReaderLimit,
 ) -> Board:
     columns = {
         name: _Column(
@@ -128,6 +135,7 @@ def _board(
             cases=tuple(c for c in cases if c.strategy == name),
             answers=tuple(a for a in answers if a.strategy == name),
             clustered=bool(dataset),
+            limit=limit,
         )
         for name in dict.fromkeys(c.strategy for c in cases)
     }
@@ -135,7 +143,8 @@ def _board(
     answerable = sum(units.values())
     found = (replace(c.row(budget), answerable=answerable) for c in columns.values())
     rows = _lettered(sorted(found, key=_standing))
-    samples = {r.letter: columns[r.strategy].sample("recall") for r in rows if r.letter}
+    lead = "evidence_recall" if limit.reached else "recall"
+    samples = {r.letter: columns[r.strategy].sample(lead) for r in rows if r.letter}
     wins = beaten(samples)
     return Board(
         dataset=dataset,
@@ -145,13 +154,14 @@ def _board(
         answerable=answerable,
         repeats=len({c.repeat for c in cases}),
         rows=tuple(replace(r, beats=wins.get(r.letter, ())) for r in rows),
-        matrices=tuple(_matrices(dataset, [columns[r.strategy] for r in rows])),
+        matrices=tuple(_matrices(dataset, [columns[r.strategy] for r in rows], lead)),
+        reader=limit,
     )
 
 
 def _standing(row: BoardRow) -> tuple[int, bool, float, str]:
-    recall = -1.0 if row.recall.mean is None else row.recall.mean
-    return CONTROLS.get(row.control, 2), row.partial, -recall, row.strategy
+    lead = -1.0 if row.lead.mean is None else row.lead.mean
+    return CONTROLS.get(row.control, 2), row.partial, -lead, row.strategy
 
 
 def _lettered(rows: Sequence[BoardRow]) -> list[BoardRow]:
@@ -168,14 +178,35 @@ class _Column:
     cases: tuple[CaseResult, ...]
     answers: tuple[ProbeAnswer, ...]
     clustered: bool
+    limit: ReaderLimit = UNKNOWN
+
+    @property
+    def control(self) -> str:
+        return next((c.control for c in self.cases if c.control), "")
 
     def row(self, budget: int) -> BoardRow:
+        """The row, without the means that the reader bounds."""
+        row = self._measured_row(budget)
+        hidden = () if self.control == "evidence" else self.limit.unread
+        if "judged" in hidden and row.judged:
+            row = replace(row, judged=Estimate(n=row.judged.n))
+        if not self.limit.reached:
+            return row
+        whole = estimate(self.sample("evidence_recall"), clustered=self.clustered)
+        row = replace(row, unread=True, evidence=whole)
+        if not hidden:
+            return row
+        masked = {name: mean for name, mean in row.masked.items() if MASKED[name][0] not in hidden}
+        f1 = row.f1 and Estimate(n=row.f1.n)
+        return replace(row, recall=Estimate(n=row.recall.n), f1=f1, masked=masked, missed=None)
+
+    def _measured_row(self, budget: int) -> BoardRow:
         asked = self.answers
         return BoardRow(
             letter="",
             strategy=self.strategy,
             budget=budget,
-            control=next((c.control for c in self.cases if c.control), ""),
+            control=self.control,
             failed=any(map(fails, self.cases)),
             recall=estimate(self.sample("recall"), clustered=self.clustered),
             in_context=mean_of(self.sample("answer_in_context")),
@@ -259,7 +290,7 @@ def _mostly(answers: Iterable[ProbeAnswer], what: Callable[[ProbeAnswer], bool])
 # Slices: recall by scenario, ability, category.
 
 
-def _matrices(dataset: str, columns: Sequence[_Column]) -> Iterable[Matrix]:
+def _matrices(dataset: str, columns: Sequence[_Column], lead: str) -> Iterable[Matrix]:
     by_scenario = "conversation" if dataset else "scenario"
     kinds: list[tuple[str, Callable[[ProbeAnswer], str]]] = [(by_scenario, _scenario_name)]
     if any(a.category for c in columns for a in c.answers):
@@ -270,17 +301,17 @@ def _matrices(dataset: str, columns: Sequence[_Column]) -> Iterable[Matrix]:
         # In a damaged run one strategy's probe may be answerable, and the other's not.
         asked = [a for c in columns for a in c.answers]
         names = {a.unit: name_of(a) for a in asked if a.answerable or a.score("recall") is not None}
-        slices = tuple(_slices(names, columns))
+        slices = tuple(_slices(names, columns, lead))
         if len(slices) > 1:
-            yield Matrix(by=by, slices=slices)
+            yield Matrix(by=by, slices=slices, of=lead.replace("_", " "))
 
 
 def _scenario_name(answer: ProbeAnswer) -> str:
     return answer.scenario.partition("::")[2]
 
 
-def _slices(names: Mapping[Unit, str], columns: Sequence[_Column]) -> Iterable[Slice]:
-    grouped = [_by_name(column.sample("recall"), names) for column in columns]
+def _slices(names: Mapping[Unit, str], columns: Sequence[_Column], lead: str) -> Iterable[Slice]:
+    grouped = [_by_name(column.sample(lead), names) for column in columns]
     for name in dict.fromkeys(names.values()):
         yield Slice(
             name=name,
@@ -292,5 +323,6 @@ def _slices(names: Mapping[Unit, str], columns: Sequence[_Column]) -> Iterable[S
 def _by_name(sample: Sample, names: Mapping[Unit, str]) -> dict[str, list[float]]:
     grouped: dict[str, list[float]] = {}
     for unit, value in sample.items():
-        grouped.setdefault(names[unit], []).append(value)
+        if unit in names:
+            grouped.setdefault(names[unit], []).append(value)
     return grouped

@@ -303,8 +303,9 @@ def _beside(board: LeakBoard, others: Sequence[Board], *, coded: bool = True) ->
             cells = [(r, c) for r, c in _cells(board) if c.strategy == row.strategy]
             if not cells:
                 continue
+            recall = number_format.answered(row.recall.mean, unread=row.unread)
             said = (
-                f"{row.strategy}: recall {number_format.share(row.recall.mean)} of {over},"
+                f"{row.strategy}: recall {recall} of {over},"
                 f" {number_format.tokens(row.context_mean)} tokens a turn"
             )
             if not coded:

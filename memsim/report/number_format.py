@@ -20,6 +20,11 @@ def share(value: float | None) -> str:
     return f"{value:.2f}".removeprefix("0") if value < 1 else f"{value:.2f}"
 
 
+def answered(value: float | None, *, unread: bool) -> str:
+    """A share of answers; `n/a (reader)` where the reader is the limit."""
+    return f"{UNSCORED} (reader)" if unread and value is None else share(value)
+
+
 def interval(low: float | None, high: float | None) -> str:
     """An interval of shares, such as `[.87 .94]`."""
     if low is None or high is None:

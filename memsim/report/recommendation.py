@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from memsim.report import number_format
 from memsim.report.leak_board import LeakBoard
-from memsim.report.run_summary import BoardRow, RunSummary
+from memsim.report.run_summary import Board, BoardRow, RunSummary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +57,13 @@ def recommend(rows: Sequence[BoardRow], leakage: Sequence[LeakBoard] = ()) -> Re
     """
     channels = _leaking_channels(leakage[-1]) if leakage else {}
     best = rows[0]
-    scored = (row for row in rows[1:] if row.recall.mean is not None and not row.partial)
+    scored = (row for row in rows[1:] if row.lead.mean is not None and not row.partial)
     equals = (best, *(row for row in scored if row.letter not in best.beats))
 
     def standing(row: BoardRow) -> tuple[bool, float, float]:
         tokens = float("inf") if row.context_mean is None else row.context_mean
         leaks = bool(row.leaks or channels.get(row.strategy))
-        return leaks, tokens, -(row.recall.mean or 0.0)
+        return leaks, tokens, -(row.lead.mean or 0.0)
 
     return Recommendation(chosen=min(equals, key=standing), equals=equals, channels=channels)
 
@@ -79,7 +79,7 @@ def findings(summary: RunSummary) -> str:
     over = [number_format.plural(board.scenarios, "scenario")]
     over += [f"{len(each.rows)} channels of leakage" for each in summary.leakage[-1:]]
     parts = [
-        f"{number_format.share(chosen.recall.mean)} recall",
+        lead_of(chosen, board),
         found.leaks_of(chosen) or "no leak",
         f"{number_format.tokens(chosen.context_mean)} tokens a turn",
     ]
@@ -93,6 +93,17 @@ def findings(summary: RunSummary) -> str:
     ):
         said += [f"{number_format.plural(count, 'case')} {what}."] if count else []
     return " ".join(said)
+
+
+def lead_of(row: BoardRow, board: Board) -> str:
+    """Say what a row is ranked by, with what the reader answers from the evidence alone."""
+    share = number_format.share(row.lead.mean)
+    oracle = "unknown"
+    if board.reader.oracle is not None:
+        oracle = number_format.share(board.reader.oracle)
+    if row.unread:
+        return f"{share} evidence recall (answers n/a (reader), oracle {oracle})"
+    return f"{share} recall (oracle {oracle})"
 
 
 def _leaking_channels(board: LeakBoard) -> dict[str, int]:

@@ -113,7 +113,7 @@ def _board(board: Board) -> Iterator[str]:
 
 
 def _matrix(matrix: Matrix, board: Board) -> Iterator[str]:
-    yield from ("", f"### Recall by {markdown_escape(matrix.by)}", "")
+    yield from ("", f"### {matrix.of.capitalize()} by {markdown_escape(matrix.by)}", "")
     yield from markdown_table(matrix_table(matrix, [row.strategy for row in board.rows]))
 
 

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+from memsim.suite.reader_limit import UNKNOWN, ReaderLimit
+
 if TYPE_CHECKING:
     from memsim.gate import Verdict
     from memsim.gate.comparison import Comparison
@@ -51,6 +53,7 @@ class BoardRow:
         judged: share of the answers that the judge found right; None where none was to be judged.
         masked: recall, F1 and evidence recall without what an audit found wrong; empty where there
             was no audit, or it found nothing.
+        unread: whether answers are `n/a (reader)`: their means are None.
     """
 
     letter: str
@@ -66,7 +69,7 @@ class BoardRow:
     context_mean: float | None = None
     context_peak: float | None = None
     question_mean: float | None = None
-    missed: int = 0
+    missed: int | None = 0
     hallucinated: int = 0
     lost: int | None = None
     compactions: int | None = None
@@ -78,6 +81,12 @@ class BoardRow:
     f1: Estimate | None = None
     judged: Estimate | None = None
     masked: Mapping[str, Estimate] = field(default_factory=dict)
+    unread: bool = False
+
+    @property
+    def lead(self) -> Estimate:
+        """What the row is ranked by: recall, or evidence recall where the reader is the limit."""
+        return self.evidence if self.unread else self.recall
 
     @property
     def incomplete(self) -> bool:
@@ -105,10 +114,15 @@ class Slice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """Recall by one property of the probes and by strategy."""
+    """Recall by one property of the probes and by strategy.
+
+    Attributes:
+        of: `recall`, or `evidence recall` where the reader is the limit.
+    """
 
     by: str
     slices: tuple[Slice, ...]
+    of: str = "recall"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +135,7 @@ class Board:
         answerable: how many of them have an answer.
         repeats: how often each was asked.
         rows: ceilings first, then by recall, floors last.
+        reader: what the reader answers from the evidence alone, and which metrics that bounds.
     """
 
     dataset: str
@@ -131,6 +146,7 @@ class Board:
     repeats: int
     rows: tuple[BoardRow, ...]
     matrices: tuple[Matrix, ...] = ()
+    reader: ReaderLimit = UNKNOWN
 
     @property
     def clustered(self) -> bool:

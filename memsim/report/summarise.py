@@ -223,7 +223,8 @@ def unscored_of(case: CaseResult) -> UnscoredCase:
     if errors and case.state == "scored":
         said = f"{plural(errors, 'probe')} could not be scored" + (said and f": {said}")
     said = "; ".join(part for part in (said, _unjudged(case)) if part)
-    said = said or f"{', '.join(unbound)} could not be measured"
+    limit = case.reader_limit and f": {case.reader_limit}"
+    said = said or f"{', '.join(unbound)} could not be measured{limit}"
     state = "unjudged" if case.state == "scored" and _unjudged(case) else case.state
     return UnscoredCase(case=case.key, state=state, error=said, tracebacks=case.tracebacks)
 
@@ -242,6 +243,8 @@ def missed_of(
         if answer.wrong and not answer.control:
             wrong.setdefault((answer.dataset, answer.budget, answer.strategy), []).append(answer)
     for board in boards:
+        if board.reader.reached:
+            continue  # What the reader missed says nothing of a memory.
         for row in board.rows:
             mine = wrong.get((board.dataset, board.budget, row.strategy))
             if mine:
@@ -257,7 +260,7 @@ def _group(row: BoardRow, wrong: Sequence[ProbeAnswer], examples: int | None) ->
     return MissedGroup(
         strategy=row.strategy,
         budget=row.budget,
-        missed=row.missed,
+        missed=row.missed or 0,
         answerable=row.recall.n,
         reasons=reasons_of(wrong),
         hallucinated=row.hallucinated,

@@ -29,6 +29,7 @@ from memsim.runs.case_log import (
 from memsim.runs.record_types import AttackLine, ChannelLine, ContextLine, ProbeLine, TurnLine
 from memsim.runs.run_folder import INFO, list_runs, read_info, runs_folder
 from memsim.suite.cases import CaseOutcome, CaseResult
+from memsim.suite.reader_limit import within_reach
 
 LATEST = "latest"
 _KINDS: Mapping[str, type] = {TURNS: TurnLine, PROBES: ProbeLine, CONTEXTS: ContextLine}
@@ -175,7 +176,7 @@ def open_folder(folder: Path) -> Run:
         raise RunFolderError(f"is damaged: {missing} of its cases are missing", path=folder)
     if info.get("finished"):
         _check_ends(folder, entries)
-    cases = tuple(e.result for e in entries)
+    cases = within_reach([e.result for e in entries])
     return Run(folder=folder, info=info, cases=cases, _entries=entries)
 
 

@@ -217,6 +217,8 @@ class CaseResult:
         tracebacks: of what the strategy raised, each different one once.
         hosts: what its process was seen to talk to, where it had one of its own.
         notes: what the strategy says of itself that a reader of its numbers has to know.
+        answer_bounds: bounds on answers, kept or not; none is kept where the reader is the limit.
+        reader_limit: why answers are `n/a (reader)`; never saved, as it depends on `oracle`.
     """
 
     id: str
@@ -237,6 +239,8 @@ class CaseResult:
     tracebacks: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    answer_bounds: tuple[MetricBound, ...] = ()
+    reader_limit: str = ""
 
     @property
     def key(self) -> str:

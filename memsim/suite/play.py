@@ -35,12 +35,14 @@ from memsim.suite.cases import (
     CaseOutcome,
     CaseSpec,
     ExpectFailure,
+    MetricBound,
     State,
     blank_result,
     check_expectations,
 )
 from memsim.suite.foreign_notes import credit_counts, notes_of
 from memsim.suite.judgement import Judge, Judgement, judge_case
+from memsim.suite.reader_limit import ANSWERS_READ
 from memsim.trace import Trace, json_line
 
 if TYPE_CHECKING:
@@ -230,6 +232,7 @@ def _scored(
         unjudged=judgement.why,
         tracebacks=tuple(trace.tracebacks),
         notes=notes_of(trace),
+        answer_bounds=() if control else _answer_bounds(spec),
     )
     return CaseOutcome(
         result=result,
@@ -241,6 +244,11 @@ def _scored(
 
 def _first_error(trace: Trace) -> str:
     return trace.error or next((probe.error for probe in trace.probes if probe.error), "")
+
+
+def _answer_bounds(spec: CaseSpec) -> tuple[MetricBound, ...]:
+    bounds = (bound for bound in spec.bounds if bound.metric in {*ANSWERS_READ, "judged"})
+    return tuple(bounds)
 
 
 def _broken(

@@ -47,7 +47,7 @@ def test_recall_is_told_with_the_bound_by_the_reader(board: Board) -> None:
 
     for rows, said in [
         ((*board.rows, oracle), "bound by the reader: .50 recall from the evidence alone (oracle)"),
-        ((*board.rows, unscored), "bound by the reader: not measured; add -s oracle"),
+        ((*board.rows, unscored), "bound by the reader: unknown; add -s oracle"),
     ]:
         assert said in board_tables.legend(replace(board, rows=rows), UNICODE)
 
@@ -191,7 +191,7 @@ scenarios · budget 4k · 44 probes in 2 scenarios · 40 answerable
 
   recall: answered rightly from the context or the evidence in it, of the 40 answerable probes; 95%: probes resampled
     within scenarios
-  bound by the reader: not measured; add -s oracle
+  bound by the reader: unknown; add -s oracle
   ᵇ beats row b (paired by probe, Holm, p ≤ .05)
   answer in context: probes whose answer stood in what was sent; evidence recall: share of the evidence that was sent,
     40 probes
@@ -216,7 +216,7 @@ scenarios · budget 4k · 44 probes in 2 scenarios · 40 answerable
 
   recall: answered rightly from the context or the evidence in it, of the 40
     answerable probes; 95%: probes resampled within scenarios
-  bound by the reader: not measured; add -s oracle
+  bound by the reader: unknown; add -s oracle
   ᵇ beats row b (paired by probe, Holm, p ≤ .05)
   answer in context: probes whose answer stood in what was sent; evidence
     recall: share of the evidence that was sent, 40 probes

@@ -12,7 +12,7 @@ from memsim.report.html.page_content import PageContent, address, strategy_name
 from memsim.report.leak_advice import title_of
 from memsim.report.leak_board import LeakBoard, LeakCell, LeakRow
 from memsim.report.plots.palette import Looks
-from memsim.report.recommendation import Recommendation, recommend
+from memsim.report.recommendation import Recommendation, lead_of, recommend
 from memsim.report.run_summary import Board, BoardRow, MissedGroup
 from memsim.scoring.outcomes import REASONS, reason_name
 
@@ -55,14 +55,15 @@ def _choice(
     best = found.chosen
     name = element("span", strategy_name(best.strategy, looks), class_="pick")
     yield joined([name, " ", badge(found)])
-    if best.recall.mean is None:
+    if best.lead.mean is None:
         yield "Its recall could not be scored."
         return
-    interval = number_format.interval(best.recall.low, best.recall.high)
+    interval = number_format.interval(best.lead.low, best.lead.high)
+    many = number_format.plural(best.lead.n, "probe" if best.unread else "answerable probe")
     yield joined(
         [
-            element("strong", f"{number_format.share(best.recall.mean)} recall"),
-            f" {interval} of {number_format.plural(best.recall.n, 'answerable probe')}",
+            element("strong", lead_of(best, board)),
+            f" {interval} of {many}",
             f" at a budget of {number_format.budget(board.budget)} tokens.",
         ]
     )
@@ -95,23 +96,23 @@ def _ladder(rows: Sequence[BoardRow], looks: Looks) -> Markup:
     """Render the recall of the best strategies as bars."""
     made = []
     for row in rows[:LADDER]:
-        share = row.recall.mean or 0.0
+        share = row.lead.mean or 0.0
         ink = f"f-{looks[row.strategy].colour[1:]}"
         bar = element("rect", width=f"{100 * share:.1f}", height=8, class_=ink)
         frame: dict[str, Value] = {"viewBox": "0 0 100 8", "preserveAspectRatio": "none"}
         drawn = element("svg", bar, **frame, aria_hidden="true")
         css = "partial" if row.partial else None
-        said = element("span", number_format.share(row.recall.mean), class_=css)
+        said = element("span", number_format.share(row.lead.mean), class_=css)
         made.append(element("li", element("span", breakable(row.strategy)), drawn, said))
     return element("ol", *made, class_="ladder", aria_label="Recall, best first")
 
 
 def _rivals(found: Recommendation, rows: Sequence[BoardRow]) -> str:
-    others = [row for row in rows if row is not found.chosen and row.recall.mean is not None]
+    others = [row for row in rows if row is not found.chosen and row.lead.mean is not None]
     text = _ties(found, [row for row in others if not row.partial])
     if partial := [_in_part(row) for row in others if row.partial]:
         text += f" Scored only in part, and so ranked below: {', '.join(partial)}."
-    if unscored := [row.strategy for row in rows if row.recall.mean is None]:
+    if unscored := [row.strategy for row in rows if row.lead.mean is None]:
         text += f" Not scored: {', '.join(unscored)}."
     return text
 
@@ -127,13 +128,17 @@ def _ties(found: Recommendation, others: Sequence[BoardRow]) -> str:
     if not alike:
         rest = "the other strategy" if len(others) == 1 else f"all {len(others)} others"
         return f"It beats {rest} (paired by probe, Holm, p ≤ .05)."
-    shown = ", ".join(f"{r.strategy} ({number_format.share(r.recall.mean)})" for r in alike[:3])
+    shown = ", ".join(f"{r.strategy} ({number_format.share(r.lead.mean)})" for r in alike[:3])
     more = f" and {len(alike) - 3} more" if len(alike) > 3 else ""
     text = f"Recall is not significantly different from that of {shown}{more} on this many probes."
     return f"{text} {found.reason}"
 
 
 def _forgets(board: Board, best: BoardRow) -> Iterator[str]:
+    if best.unread and best.lost is not None:
+        pieces = number_format.plural(best.lost, "piece")
+        yield element("strong", f"{pieces} of evidence were not sent.")
+        return
     if best.recall.mean is None:
         yield "Not measured."
         return
@@ -151,6 +156,9 @@ def _forgets(board: Board, best: BoardRow) -> Iterator[str]:
 
 
 def _why(subject: PageContent, best: BoardRow) -> Iterator[str]:
+    if best.unread:
+        yield "Not measured: answers are n/a (reader)."
+        return
     group = _group_of(subject, best)
     if group is None:
         yield "Nothing was missed."

@@ -235,7 +235,8 @@ def heat_table(subject: PageContent, board: Board, matrix: Matrix) -> Markup:
         return element("a", *shown, href=link, class_=f"heat h{int(value * 10 + 1e-9)}")
 
     over = board.dataset or "scenarios"
-    caption = f"Recall by {matrix.by}, {over}, budget {number_format.budget(board.budget)}"
+    budget = number_format.budget(board.budget)
+    caption = f"{matrix.of.capitalize()} by {matrix.by}, {over}, budget {budget}"
     made = matrix_table(matrix, [row.strategy for row in rows])
     return table(made, caption, cell=cell, heading=0)
 

@@ -39,7 +39,12 @@ def heat_map(material: PlotMaterial) -> Picture | None:
     axes.set_xticks(range(len(names)), shown, rotation=38, ha="left", rotation_mode="anchor")
     axes.xaxis.tick_top()
     caption = _widest(matrix, names, values)
-    return Picture(name="heat-map", title=f"Recall by {matrix.by}", caption=caption, figure=figure)
+    return Picture(
+        name="heat-map",
+        title=f"{matrix.of.capitalize()} by {matrix.by}",
+        caption=caption,
+        figure=figure,
+    )
 
 
 def needle_grid(material: PlotMaterial) -> Picture | None:

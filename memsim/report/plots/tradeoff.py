@@ -31,7 +31,7 @@ def trade_off(material: PlotMaterial) -> Picture | None:
     board = material.board
     if board is None:
         return None
-    rows = [r for r in board.rows if r.recall.mean is not None and r.context_mean]
+    rows = [r for r in board.rows if r.lead.mean is not None and r.context_mean]
     compared = [r for r in rows if not r.control]
     if len(compared) < 2:
         return None
@@ -42,7 +42,7 @@ def trade_off(material: PlotMaterial) -> Picture | None:
     hollow = "; hollow: scored only in part" if any(r.partial for r in rows) else ""
     joint = "\n" if hollow and material.narrow else ""
     axes.set_xlabel(f"mean tokens of the context, per turn (log){joint}{hollow}")
-    axes.set_ylabel("recall")
+    axes.set_ylabel("evidence recall" if board.reader.reached else "recall")
     best = max(whole, key=lambda r: (_recall(r), -_tokens(r)))
     useful = [r for r in front if _recall(r) >= _recall(best) / 2]
     cheap = min(useful, key=_tokens)
@@ -138,8 +138,8 @@ class _Scale:
                 name=self._names[row.strategy],
                 x=at(_tokens(row)),
                 y=up(None, _recall(row)),
-                low=up(row.recall.low, _recall(row)),
-                high=up(row.recall.high, _recall(row)),
+                low=up(row.lead.low, _recall(row)),
+                high=up(row.lead.high, _recall(row)),
             )
             for row in self._rows
         ]
@@ -168,12 +168,12 @@ def budget_sweep(material: PlotMaterial) -> Picture | None:
     knees: dict[str, str] = {}
     for name in names:
         found = [(b.budget, r) for b in boards for r in b.rows if r.strategy == name]
-        points = [(budget, _recall(r)) for budget, r in found if r.recall.mean is not None]
+        points = [(budget, _recall(r)) for budget, r in found if r.lead.mean is not None]
         if len(points) < 2:
             continue
         xs, ys = zip(*points, strict=True)
-        lows = [r.recall.low for _, r in found if r.recall.low is not None]
-        highs = [r.recall.high for _, r in found if r.recall.high is not None]
+        lows = [r.lead.low for _, r in found if r.lead.low is not None]
+        highs = [r.lead.high for _, r in found if r.lead.high is not None]
         whole = len(lows) == len(highs) == len(xs) and len(names) <= MOST_BANDS
         band = (lows, highs) if whole else None
         lines.append(NamedLine(name=name, look=looks[name], xs=xs, ys=ys, band=band))
@@ -226,8 +226,8 @@ def _knee(points: Iterable[tuple[int, float]]) -> int:
 def _cross(axes: Axes, row: BoardRow, look: StrategyLook) -> None:
     x, y = _tokens(row), _recall(row)
     ink = look.colour
-    if row.recall.low is not None and row.recall.high is not None:
-        axes.plot([x, x], [row.recall.low, row.recall.high], color=ink, linewidth=1.2, alpha=0.7)
+    if row.lead.low is not None and row.lead.high is not None:
+        axes.plot([x, x], [row.lead.low, row.lead.high], color=ink, linewidth=1.2, alpha=0.7)
     filling = "white" if row.partial else ink
     size = 5.5 if row.control else 7
     axes.plot([x], [y], marker=look.mark, markersize=size, color=ink, markerfacecolor=filling)
@@ -238,7 +238,7 @@ def _tokens(row: BoardRow) -> float:
 
 
 def _recall(row: BoardRow) -> float:
-    return row.recall.mean or 0.0
+    return row.lead.mean or 0.0
 
 
 def _short(tokens: float) -> str:
