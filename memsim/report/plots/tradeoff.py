@@ -42,13 +42,15 @@ def trade_off(material: PlotMaterial) -> Picture | None:
     hollow = "; hollow: scored only in part" if any(r.partial for r in rows) else ""
     joint = "\n" if hollow and material.narrow else ""
     axes.set_xlabel(f"mean tokens of the context, per turn (log){joint}{hollow}")
-    axes.set_ylabel("evidence recall" if board.reader.reached else "recall")
+    unread = any(r.unread for r in rows)
+    axes.set_ylabel("evidence recall" if unread else "recall")
     best = max(whole, key=lambda r: (_recall(r), -_tokens(r)))
     useful = [r for r in front if _recall(r) >= _recall(best) / 2]
     cheap = min(useful, key=_tokens)
+    asked = "probes with evidence" if unread else "answerable probes"
     caption = (
         f"At {show_budget(board.budget)}, {best.strategy} remembers most: {share(_recall(best))} of"
-        f" {best.recall.n:,} answerable probes at {_short(_tokens(best))} tokens a turn."
+        f" {best.lead.n:,} {asked} at {_short(_tokens(best))} tokens a turn."
     )
     if cheap is not best:
         caption += (
