@@ -44,7 +44,7 @@ class Disguises:
 
     def __init__(self, values: Iterator[str], ordinary: AbstractSet[str]) -> None:
         self._ordinary = ordinary
-        self._grams: dict[str, tuple[str, int]] = {}
+        self._grams: dict[str, list[tuple[str, int]]] = {}
         self._lengths: dict[str, tuple[int, ...]] = {}
         for written in values:
             plain = normalise(written)
@@ -52,31 +52,27 @@ class Disguises:
                 continue
             self._lengths[plain] = tuple(map(len, map(normalise, _split(written))))
             for at in range(len(plain) - LEAST + 1):
-                self._grams.setdefault(plain[at : at + LEAST], (plain, at))
+                self._grams.setdefault(plain[at : at + LEAST], []).append((plain, at))
 
     def hits(self, text: str) -> Iterator[DisguiseHit]:
         """Where a text says a value, in disguise or in part, without overlaps."""
         reading = NormalText(text)
-        plain, at = reading.plain, 0
-        grams = self._grams
-        while at <= len(plain) - LEAST:
-            known = grams.get(plain[at : at + LEAST])
-            if known is None:
-                at += 1
-                continue
-            value, offset = known
-            size = LEAST
-            while value[offset : offset + size + 1] == plain[at : at + size + 1] and (
-                size < len(value) - offset
-            ):
-                size += 1
-            places = tuple(reading.origin(place) for place in range(at, at + size))
-            hit = DisguiseHit(places, value, offset)
-            if self._is_said(text, hit):
+        at = 0
+        while at <= len(reading.plain) - LEAST:
+            hit = next(self._hits_from(text, reading, at), None)
+            if hit is not None:
                 yield hit
-                at += size
-            else:
-                at += 1
+            at += 1 if hit is None else len(hit.places)
+
+    def _hits_from(self, text: str, reading: NormalText, at: int) -> Iterator[DisguiseHit]:
+        """What is said from a place of the normal form on, the longest first."""
+        found: list[DisguiseHit] = []
+        for value, offset in self._grams.get(reading.plain[at : at + LEAST], ()):
+            size = LEAST + _shared(value[offset + LEAST :], reading.plain[at + LEAST :])
+            places = tuple(reading.origin(place) for place in range(at, at + size))
+            found.append(DisguiseHit(places, value, offset))
+        found.sort(key=lambda hit: -len(hit.places))
+        return (hit for hit in found if self._is_said(text, hit))
 
     def encoded(self, text: str) -> Iterator[tuple[int, int]]:
         """The shortest pieces of a text that say a value when they are decoded."""
@@ -87,7 +83,9 @@ class Disguises:
                 yield start + first, start + last
 
     def _within(self, text: str) -> bool:
-        return any(next(self.hits(view.text), None) for view in views(text))
+        # What is not encoded is found by `hits`. Here a cut may have made a part of a word.
+        decoded = (view.text for view in views(text) if view.text != text)
+        return any(next(self.hits(each), None) for each in decoded)
 
     def _is_said(self, text: str, hit: DisguiseHit) -> bool:
         first, end = hit.places[0], hit.end
@@ -98,10 +96,19 @@ class Disguises:
         if not hit.value.isalpha():
             return True
         if whole and runs == self._lengths[hit.value]:
-            return True
+            # A word that is mostly written small is a name only with a capital.
+            return not text[first].islower() or hit.value.lower() not in self._ordinary
         if len(runs) > 1 and max(runs) > 1:
             return False
         return whole or hit.value[hit.offset :][: len(hit.places)].lower() not in self._ordinary
+
+
+def _shared(one: str, other: str) -> int:
+    """The number of symbols with which both begin."""
+    return next(
+        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
 
 
 def _split(written: str) -> list[str]:
