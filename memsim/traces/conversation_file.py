@@ -15,6 +15,7 @@ trace has no times. The lines after a `session` line belong to that session.
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -105,10 +106,10 @@ def read_conversation_file(
     Raises:
         ScenarioError: a line is not as `session_lines` writes it; with path and line.
     """
-    lines = data.split(b"\n")
-    _check_header(_object(lines[0], Path(path), 1), path)
+    lines = (line.removesuffix(b"\n") for line in io.BytesIO(data))
+    _check_header(_object(next(lines, b""), Path(path), 1), path)
     began = False
-    for number, line in enumerate(lines[1:], start=2):
+    for number, line in enumerate(lines, start=2):
         if not line.strip():
             continue
         found = _object(line, Path(path), number)

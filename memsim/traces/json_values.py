@@ -154,7 +154,7 @@ class _Elements:
             except (RecursionError, ValueError) as error:
                 deep = isinstance(error, RecursionError)
                 raise self._refusal("nested too deeply" if deep else str(error)) from None
-            if is_deep(value):
+            if value and is_deep(value):
                 raise self._refusal("nested too deeply")
             yield self._line, value
             self._line += self._text.count("\n", self._at, end)
