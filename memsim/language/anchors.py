@@ -49,6 +49,9 @@ _DAYS: Final = frozenset(
 _MONTHS: Final = frozenset(
     fold(name) for line in MONTH_NAMES for name in line.split() if len(name) > 1
 )
+CALENDAR_WORDS: Final = _DAYS | _MONTHS
+"""Folded names of weekdays and months, which are no values."""
+
 _WIDE: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff"
 _LETTER: Final = f"[^\\W_{_WIDE}]"
 _MONTH_STEMS: Final = tuple(sorted(m for m in _MONTHS if len(m) > 4 and not m.isascii()))

@@ -70,3 +70,32 @@ def test_ordinary_words_are_no_disguise() -> None:
 
     assert "due to bias" in pseudonyms.text(text)
     assert "T o b i a s" not in pseudonyms.text("It was T o b i a s.")
+
+
+def test_words_that_are_mostly_written_small_stay_small() -> None:
+    """They are a name only with a capital, wherever a long text is cut to be decoded."""
+    small = "Our gardener helps other gardeners. " * 500
+    texts = ["We met the Gardener Nora Gardener.", small, small[5:]]
+    pseudonyms = _made(texts, "nora")
+
+    assert texts[1:] == pseudonyms.texts(texts)[1:]
+    assert [] == [*pseudonyms.residue(pseudonyms.texts(texts))]
+    assert "Gardener" not in pseudonyms.text(texts[0])
+
+
+def test_months_and_weekdays_are_no_names() -> None:
+    """Also where they stand in what looks like a name."""
+    texts = ["We met on 6October, on Oct6th and with Nora Berg.", "It was in October 2022."]
+
+    assert texts[1] == _made(texts).text(texts[1])
+
+
+def test_a_name_of_two_parts_is_found_in_one() -> None:
+    """Also where its first part alone is a name."""
+    pseudonyms = _made(["I wrote to Nora Krzcnv Grfmtb today, and Krzcnv wrote back."])
+
+    for joined in ("NORAKRZCNVGRFMTB", "norakrzcnvgrfmtb", "N o r a K r z c n v G r f m t b"):
+        made = pseudonyms.text(f"The key is {joined}.")
+        assert joined not in made
+        assert [*pseudonyms.residue([f"The key is {joined}."])]
+        assert [] == [*pseudonyms.residue([made])]

@@ -93,14 +93,16 @@ class Disguises:
             return False
         runs = _runs(text, hit.places)
         whole = len(hit.places) == len(hit.value)
+        part = hit.value[hit.offset :][: len(hit.places)]
+        is_ordinary = part.lower() in self._ordinary
         if not hit.value.isalpha():
-            return True
+            return not is_ordinary
         if whole and runs == self._lengths[hit.value]:
             # A word that is mostly written small is a name only with a capital.
-            return not text[first].islower() or hit.value.lower() not in self._ordinary
+            return not (is_ordinary and text[first].islower())
         if len(runs) > 1 and max(runs) > 1:
             return False
-        return whole or hit.value[hit.offset :][: len(hit.places)].lower() not in self._ordinary
+        return whole or not is_ordinary
 
 
 def _shared(one: str, other: str) -> int:

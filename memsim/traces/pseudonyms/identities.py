@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 
-from memsim.language.anchors import MOST_TEXT, anchors
+from memsim.language.anchors import CALENDAR_WORDS, MOST_TEXT, anchors
 from memsim.language.common_words import COMMON_WORDS
 from memsim.language.lexicon import LIGHT, STOP
 from memsim.language.scripts import UNSPACED
@@ -18,7 +18,7 @@ RUN = re.compile(r"[^\W\d_]+")
 
 _CAMEL = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
 _WIDE = re.compile(f"[{UNSPACED}]")
-_COMMON = frozenset(COMMON_WORDS) | frozenset(STOP) | frozenset(LIGHT)
+_COMMON = frozenset(COMMON_WORDS) | frozenset(STOP) | frozenset(LIGHT) | CALENDAR_WORDS
 _SHORTEST = 3
 
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from memsim.canary.secrets import scan
+from memsim.language.anchors import CALENDAR_WORDS
+from memsim.language.text import fold
 from memsim.traces.pseudonyms.stand_ins import is_iban
 
 _WORD = "[A-Z][^\\W\\d_]{1,30}"
@@ -37,6 +39,9 @@ _PLAIN = re.compile(
     r"|\d{1,6}(?:[-/][A-Za-z]{1,24})+"  # 5-year-old
     r"|[a-z]{2,12}-(?:19|20)\d\d"  # mid-2022
     r"|(?:19|20)\d\d(?:0[1-9]|1[012])(?:0[1-9]|[12]\d|3[01])(?:[Tt]\d{2,6}[Zz]?)?"
+)
+_DAY = re.compile(
+    r"\d{1,2}(?:st|nd|rd|th)?[-./]?([^\W\d_]{3,12})|([^\W\d_]{3,12})[-./]?\d{1,2}(?:st|nd|rd|th)?"
 )
 _RUN = re.compile(r"[^\W_]+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -81,7 +86,15 @@ def _formed(text: str, start: int, end: int) -> Iterator[ExactValue]:
         yield ExactValue(match.start(), last, parted=kind in {"url", "email", "address"})
 
 
+def _is_day(written: str) -> bool:
+    """Whether a run is a day with its month, such as `6October` or `Oct6th`."""
+    day = _DAY.fullmatch(fold(written))
+    return day is not None and (day[1] or day[2]) in CALENDAR_WORDS
+
+
 def _is_identifier(written: str) -> bool:
+    if _is_day(written):
+        return False
     symbols = [c for c in written if c.isalnum()]
     digits = sum(map(str.isdigit, symbols))
     if digits == len(symbols):
