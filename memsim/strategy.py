@@ -130,11 +130,13 @@ class Surface:
         tier: window, summary, store, index, offload, audit, log, export or the strategy's own word.
         sources: ids of the original messages in it.
         text: its text; empty if only ids are kept.
+        live: false for what is kept only as history, such as a fact that was superseded.
     """
 
     tier: str
     sources: tuple[str, ...] = ()
     text: str = ""
+    live: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

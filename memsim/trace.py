@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from memsim.context import Context
+    from memsim.message import Message
     from memsim.models import Task
     from memsim.scenario.script import Fact, Probe
-    from memsim.strategy import Event, Location
+    from memsim.strategy import Event, Location, Surface
 
 Phase = Literal["write", "maintain", "search", "answer", "judge"]
 Presence = str
@@ -211,6 +212,37 @@ class ProbeTrace:
     agent: tuple[AgentRound, ...] = ()
 
 
+FactState = Literal["current", "replaced", "forgotten", "no-store"]
+"""Of a planted value at the end of a case: `current` is in force, `replaced` was superseded,
+`forgotten` was to be erased, `no-store` was never to be remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlantedValue:
+    """A value that the script planted, and whether it is in force at the end."""
+
+    fact: Fact
+    state: FactState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreTrace:
+    """What a strategy's `surfaces` show at the end of a case, and what was said until then.
+
+    Attributes:
+        planted: every value that the script planted, in order.
+        said: original messages by id.
+        turns: number of turns played.
+        error: why `surfaces` could not be read; empty if it could.
+    """
+
+    surfaces: tuple[Surface, ...] = ()
+    planted: tuple[PlantedValue, ...] = ()
+    said: Mapping[str, Message] = field(default_factory=dict)
+    turns: int = 0
+    error: str = ""
+
+
 @dataclass(slots=True, kw_only=True)
 class Trace:
     """Everything that a replay observed in one case.
@@ -218,6 +250,7 @@ class Trace:
     Attributes:
         contexts: the context of each turn and question, as JSON lines that
             `memsim.replay.context_recorder` describes; empty if not requested.
+        store: what is stored at the end; None if the strategy does not show it.
         error: why the case could not be played to its end; empty if it was.
         tracebacks: of what the strategy raised, each different one once, up to a number.
     """
@@ -225,6 +258,7 @@ class Trace:
     turns: list[TurnRecord] = field(default_factory=list)
     probes: list[ProbeTrace] = field(default_factory=list)
     contexts: list[str] = field(default_factory=list)
+    store: StoreTrace | None = None
     error: str = ""
     tracebacks: list[str] = field(default_factory=list)
 

@@ -104,7 +104,9 @@ class Layered(memsim.Strategy):
 
     def surfaces(self, viewer: str | None = None) -> Iterator[memsim.Surface]:
         for held in self._memory.surfaces(viewer):
-            yield memsim.Surface(tier=held.tier, sources=held.sources, text=held.text)
+            yield memsim.Surface(
+                tier=held.tier, sources=held.sources, text=held.text, live=held.live
+            )
 
     def locate(self, source: str, query: memsim.Query) -> memsim.Location | None:
         # Only what the asker may see: where another's message is, is not for them to know.

@@ -40,11 +40,13 @@ class MemoryText:
         tier: where: a layer, `audit`, `summary`, `window` or `offloaded`.
         text: as it is held.
         sources: ids of the messages that it came from.
+        live: false for a superseded fact and an archived entry, which are kept as history.
     """
 
     tier: str
     text: str
     sources: tuple[str, ...] = ()
+    live: bool = True
 
 
 class Memory:
@@ -249,7 +251,8 @@ class Memory:
         offloaded messages of each conversation.
         """
         for entry in self.entries(principal):
-            yield MemoryText(entry.layer, all_words(entry), entry.sources)
+            live = entry.superseded is None and not entry.archived
+            yield MemoryText(entry.layer, all_words(entry), entry.sources, live)
         if principal is None:
             for record in self.audit.records():
                 yield MemoryText("audit", str(record))

@@ -76,6 +76,7 @@ def replay(
             if isinstance(event, Ask):
                 asked.add(event.probe.id)
         stage.check_purity()
+        stage.inspect_store()
     except MemsimError as error:
         stage.trace.error = str(error)
         stage.trace.keep_traceback(error)

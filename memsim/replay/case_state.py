@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from memsim.message import TokenCounter
+    from memsim.message import Message, TokenCounter
     from memsim.models import Embedder, Model
     from memsim.replay.context_recorder import ContextRecorder
     from memsim.replay.player import MakeStrategy
@@ -42,6 +42,7 @@ class CaseState:
         reader: the model without its meter, for readings that are no cost of the strategy.
         calls: by phase, what guards and meters calls of the strategy.
         compactions: how many the strategy has logged.
+        heard: every message that was said, if the strategy shows what it stores.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class CaseState:
         self.said = Chronicle(e for p in scenario.probes for e in p.evidence)
         self.watch = Watch(self.said.session_of)
         self.compactions = 0
+        self.heard: dict[str, Message] = {}
         self.rounds: list[AgentRound] = []
         env = Environment(
             clock=Clock(),

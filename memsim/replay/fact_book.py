@@ -12,7 +12,7 @@ from memsim.message import Message
 from memsim.scenario.script import Fact, GrantEvent, Probe
 from memsim.scenario.words import ValueSearch
 from memsim.strategy import Event
-from memsim.trace import Age, Presence, Stop
+from memsim.trace import Age, FactState, PlantedValue, Presence, Stop
 
 
 @fast_init
@@ -183,6 +183,20 @@ class FactBook:
         earlier = self._replaced.get(name)
         before = self._lineage(earlier) if earlier else []
         return before + self._versions.get(name, [])
+
+    def inventory(self) -> tuple[PlantedValue, ...]:
+        """Every value planted so far, and whether it is in force."""
+        versions = [fact for stated in self._versions.values() for fact in stated]
+        return tuple(PlantedValue(fact, self._state(fact)) for fact in versions)
+
+    def _state(self, fact: Fact) -> FactState:
+        if fact.no_store:
+            return "no-store"
+        if fact.id in self._forgotten:
+            return "forgotten"
+        replaced = fact.id in self._replaced.values()
+        latest = self._versions[fact.id][-1].value
+        return "replaced" if replaced or fact.value != latest else "current"
 
     def track(self, context: Context, turn: int, events: tuple[Event, ...]) -> dict[str, Presence]:
         """Note where each fact is in a context; the facts that moved, with their new section."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from memsim.context import Context
-from memsim.errors import MemsimError
+from memsim.errors import MemsimError, StrategyError
 from memsim.message import Message
 from memsim.replay.case_state import CaseState
 from memsim.replay.context_recorder import ContextTotals, by_section, common_start
@@ -23,8 +23,16 @@ from memsim.scenario.script import (
     ScriptEvent,
     Turn,
 )
-from memsim.strategy import Event, ForgetOutcome, Grant, Query, Strategy
-from memsim.trace import ProbeTrace, TurnRecord
+from memsim.strategy import (
+    Event,
+    ForgetOutcome,
+    Grant,
+    Query,
+    Strategy,
+    Surface,
+    reports_stores,
+)
+from memsim.trace import ProbeTrace, StoreTrace, TurnRecord
 
 
 class Stage:
@@ -108,6 +116,26 @@ class Stage:
             self._player.events.append(Event(kind="not-forgotten", sources=request.sources))
         return outcome
 
+    def inspect_store(self) -> None:
+        """Record what the strategy shows of its store; an error of it does not end the case."""
+        if not reports_stores(self.strategy):
+            return
+        case = self._case
+        shown: tuple[Surface, ...] = ()
+        error = ""
+        try:
+            with case.calls["search"]:
+                shown = tuple(self.strategy.surfaces())
+        except StrategyError as raised:
+            error = str(raised)
+        self.trace.store = StoreTrace(
+            surfaces=shown,
+            planted=case.facts.inventory(),
+            said=case.heard,
+            turns=case.turn,
+            error=error,
+        )
+
     def abandon(self, probes: Iterable[Probe]) -> None:
         """Record an error for questions that were not asked, and the agent's unfinished turn."""
         if self._playing is not None and self._case.rounds:
@@ -165,6 +193,8 @@ class Stage:
         case = self._case
         tokens = case.counter.message(message)
         case.said.hear(message, tokens, planted=message.id in planted)
+        if reports_stores(self.strategy):
+            case.heard[message.id] = message
         case.watch.check_message(message, tokens, self.strategy)
         if case.recorder is not None:
             case.recorder.hear(message)

@@ -52,6 +52,21 @@ class EventLine(TypedDict):
     detail: NotRequired[str]
 
 
+class StoreLine(TypedDict, total=False):
+    """What the memory wrote in a case."""
+
+    entries: int
+    verbatim: int
+    kinds: dict[str, int]
+    exact: int
+    near: int
+    characters: int
+    turns: int
+    facts: list[tuple[str, str, bool]]
+    only_window: bool
+    error: str
+
+
 class TurnLine(TypedDict):
     """A line of `turns.jsonl`."""
 
@@ -70,6 +85,7 @@ class TurnLine(TypedDict):
     events: NotRequired[list[EventLine]]
     calls: NotRequired[list[CallLine]]
     agent: NotRequired[list[RoundLine]]
+    store: NotRequired[StoreLine]
 
 
 class LocationLine(TypedDict):

@@ -60,6 +60,8 @@ class Fact:
         id: its name; a later fact with the same id, or that `replaces` it, supersedes it.
         replaces: id of the fact that it supersedes; None for a new one.
         private: only its principal, and whoever was granted it, may see it.
+        no_store: it was said with the request not to remember it.
+        kind: what it is, in a dataset's own word; empty for none.
     """
 
     id: str
@@ -71,6 +73,8 @@ class Fact:
     session: str
     replaces: str | None = None
     private: bool = False
+    no_store: bool = False
+    kind: str = ""
 
 
 @fast_init

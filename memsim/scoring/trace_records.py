@@ -41,6 +41,15 @@ What an agent did with the memory's tools stands in a turn and in a probe::
                    "result": "Found 2 memories: ...", "cut": 120}]},
               {"round": 2, "said": "It is in the cupboard."}]
 
+The last turn of a case has what the memory wrote, if the strategy shows it::
+
+    "store": {"entries": 40, "verbatim": 30, "kinds": {"right": 8, "stale": 1, "unplanted": 31},
+              "exact": 1, "near": 0, "characters": 812, "turns": 40,
+              "facts": [["order_id", "plain", true], ["pin", "no-store", false]]}
+
+It is `{"error": "..."}` if the store could not be read, and `{"only_window": true}` if the strategy
+shows its window alone.
+
 Rounds are counted from 1 for each message or question; round 0 is what the script calls. A `note`
 says why an agent was stopped. Texts are kept up to 4,000 characters; `cut` counts the characters
 of an answer that were left out. Empty fields are left out, and so is `agent` without tools.
@@ -48,6 +57,7 @@ of an answer that were left out. Empty fields are left out, and so is `agent` wi
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from memsim.clock import stamp
@@ -58,6 +68,7 @@ if TYPE_CHECKING:
 
     from memsim.context import Context
     from memsim.scoring.probes import ProbeScore
+    from memsim.scoring.stored_entries import StoreScore
     from memsim.scoring.votes import Ballot
     from memsim.strategy import Event
     from memsim.trace import (
@@ -66,6 +77,7 @@ if TYPE_CHECKING:
         EvidenceTrace,
         Inspection,
         ProbeTrace,
+        StoreTrace,
         ToolCallRecord,
         TurnRecord,
     )
@@ -181,6 +193,25 @@ def turn_record(turn: TurnRecord, case_id: str, repeat: int = 0) -> Record:
     if turn.calls:
         made["calls"] = _calls(turn.calls)
     return made | agent_record(turn.agent)
+
+
+def store_record(store: StoreTrace, score: StoreScore) -> Record:
+    """What the memory wrote in a case: the field `store` of its last turn."""
+    if store.error:
+        return {"error": _kept(store.error)}
+    if score.only_window:
+        return {"only_window": True}
+    kinds = Counter(entry.kind for entry in score.entries)
+    return {
+        "entries": len(score.entries),
+        "verbatim": sum(entry.verbatim for entry in score.entries),
+        "kinds": dict(sorted(kinds.items())),
+        "exact": score.exact,
+        "near": score.near,
+        "characters": score.characters,
+        "turns": store.turns,
+        "facts": [list(fact) for fact in score.facts],
+    }
 
 
 def _values(found: Any, *names: str) -> Record:  # noqa: ANN401 - of any record

@@ -28,7 +28,8 @@ from memsim.scenario.script import Scenario
 from memsim.scoring.metrics import summarise
 from memsim.scoring.outcomes import OUTCOMES, PASSED, UNMEASURED
 from memsim.scoring.probes import ProbeScore, score_probes
-from memsim.scoring.trace_records import record, turn_record
+from memsim.scoring.stored_entries import score_store
+from memsim.scoring.trace_records import record, store_record, turn_record
 from memsim.strategy import Environment, Strategy
 from memsim.suite.case_models import embedder_of, failed_outcome, play_with_models, time_limit
 from memsim.suite.cases import (
@@ -48,6 +49,9 @@ from memsim.trace import Trace, json_line
 if TYPE_CHECKING:
     from memsim.strategy_process.host_process import IsolatedStrategies
     from memsim.strategy_process.logbook import Heard
+
+NEAR_BY = "wordllama"
+"""The packaged embedder that finds near duplicates, whatever embedder a run has."""
 
 MakeStrategy = Callable[["Environment"], "Strategy"]
 PathMaker = Callable[[], Path]
@@ -214,6 +218,9 @@ def _scored(
         record(seen, score, case, spec.repeat, ballots.get(seen.probe.id)) for seen, score in pairs
     ]
     turns = [turn_record(turn, case, spec.repeat) for turn in trace.turns]
+    if turns and trace.store is not None:
+        score = score_store(trace.store, partial(embedder_of, replace(spec, embedder=NEAR_BY)))
+        turns[-1]["store"] = store_record(trace.store, score)
     metrics = {name: measure.value for name, measure in summarise(probes, turns).items()}
     try:
         turn_lines, probe_lines = _lines(turns), _lines(probes)

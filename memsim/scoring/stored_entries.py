@@ -1,0 +1,310 @@
+"""Judge what a memory wrote: which entries of its store are right, stale, invented or doubled.
+
+An entry is a text that `surfaces` shows in a tier of the store. It has one of these kinds:
+
+===========  =====================================================================================
+kind         the entry
+===========  =====================================================================================
+`barred`     states a value that was not to be remembered (`no_store`)
+`stale`      states, as in force, a value that was replaced or was to be forgotten, and not the
+             present value
+`right`      states a planted value that is in force, or one of the past as history
+`invented`   states something that nobody said
+`unplanted`  states something that was said and that the script does not plant
+===========  =====================================================================================
+
+A message that is stored in its own words is never `invented`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from memsim.language.anchors import anchors
+from memsim.language.lexicon import STOP
+from memsim.scenario.words import ValueSearch, words
+from memsim.scoring.answer_match import occurrences
+from memsim.scoring.answer_text import read_words, stem
+from memsim.scoring.polarity import says_old
+
+if TYPE_CHECKING:
+    from memsim.message import Message
+    from memsim.models import Embedder
+    from memsim.strategy import Surface
+    from memsim.trace import PlantedValue, StoreTrace
+
+EntryKind = Literal["barred", "stale", "right", "invented", "unplanted"]
+
+WINDOW = frozenset({"window", "working", "system", "tools", "query"})
+"""Tiers that only repeat the conversation or the rules; they are no store."""
+
+NOT_LIVE = frozenset(
+    {"audit", "log", "export", "purged", "deleted", "denied"}
+    | {"archive", "archived", "offload", "offloaded"}
+)
+"""Tiers that keep a record for people, or what was put away."""
+
+UNSAID = 0.25
+"""Share of an entry's words that nobody said, from which on it counts as invented."""
+
+NEAR = 0.9
+"""Cosine of two entries with the same values, from which on they say the same."""
+
+_FRAME = frozenset(
+    stem(word)
+    for word in str.split(
+        """
+        user assistant human person people someone speaker memory fact note detail information
+        message conversation session turn summary earlier said say says asked ask tell told
+        mention mentioned state stated report reported remember recorded noted prefer prefers like
+        likes enjoy enjoys want wants need needs have has own owns live lives work works use uses
+        name named called id value type status current currently now new previous was is old
+        january february march april may june july august september october november december
+        """
+    )
+)
+"""Words with which memories report what was said."""
+
+_ADDED_WORDS = 8
+"""Words, such as speaker and date, that may stand beside each message stored as it was said."""
+
+
+class StoreEntry(NamedTuple):
+    """An entry of the store and what was found of it."""
+
+    surface: Surface
+    kind: EntryKind
+    verbatim: bool
+    states: frozenset[int]
+    """The places of the planted values that it states."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreScore:
+    """What a store held at the end of a case.
+
+    Attributes:
+        exact, near: entries that say the same as an earlier entry of their tier.
+        characters: of all entries.
+        only_window: the strategy shows nothing but its window.
+        facts: each fact in force, or not to be remembered: its id, kind and whether it is stored.
+    """
+
+    entries: tuple[StoreEntry, ...]
+    exact: int
+    near: int
+    characters: int
+    only_window: bool
+    facts: tuple[tuple[str, str, bool], ...]
+
+
+def score_store(store: StoreTrace, embed: Callable[[], Embedder]) -> StoreScore:
+    """Judge every entry of a store; `embed` is called only if near duplicates are possible."""
+    shown = [s for s in store.surfaces if s.text.strip()]
+    kept = [s for s in shown if s.tier not in WINDOW | NOT_LIVE]
+    judge = _StoreJudge(store)
+    entries = tuple(map(judge.entry, kept))
+    exact, near = _duplicates(entries, store, embed)
+    return StoreScore(
+        entries=entries,
+        exact=exact,
+        near=near,
+        characters=sum(len(s.text) for s in kept),
+        only_window=not kept and any(s.tier in WINDOW for s in shown),
+        facts=_facts(entries, store.planted),
+    )
+
+
+class _StoreJudge:
+    """Compares entries with what was planted and what was said."""
+
+    def __init__(self, store: StoreTrace) -> None:
+        self._planted = store.planted
+        self._said = store.said
+        self._search = ValueSearch(p.fact.value for p in store.planted)
+        self._turns: dict[int, list[Message]] = {}
+        for message in store.said.values():
+            self._turns.setdefault(message.turn, []).append(message)
+        self._words: dict[int, frozenset[str]] = {}
+        self._in_force = {p.fact.value for p in store.planted if p.state == "current"}
+        self._lineage = _lineages(store.planted)
+
+    def entry(self, surface: Surface) -> StoreEntry:
+        """Judge one entry."""
+        verbatim = self._verbatim(surface)
+        states = self._states(surface)
+        kind = self._kind_of_values(surface, states) if states else None
+        if kind is None:
+            kind = "unplanted" if verbatim or self._said_so(surface) else "invented"
+        return StoreEntry(surface, kind, verbatim, states)
+
+    def _states(self, surface: Surface) -> frozenset[int]:
+        found = self._search.found(surface.text)
+        if not found:
+            return frozenset()
+        turns = [m.turn for i in surface.sources if (m := self._said.get(i))]
+        # What was made from earlier messages alone cannot state a fact that was said later.
+        latest = max(turns, default=None)
+        return frozenset(
+            place
+            for place, planted in enumerate(self._planted)
+            if planted.fact.value in found and (latest is None or latest >= planted.fact.turn)
+        )
+
+    def _kind_of_values(self, surface: Surface, states: frozenset[int]) -> EntryKind:
+        stated = [self._planted[place] for place in states]
+        if any(p.state == "no-store" for p in stated):
+            return "barred"
+        present = {self._lineage[p.fact.id] for p in stated if p.state == "current"}
+        old = [
+            p.fact.value
+            for p in stated
+            if p.state in {"replaced", "forgotten"}
+            and p.fact.value not in self._in_force
+            and self._lineage[p.fact.id] not in present
+        ]
+        live = surface.live and any(_as_current(value, surface.text) for value in old)
+        return "stale" if live else "right"
+
+    def _verbatim(self, surface: Surface) -> bool:
+        """Whether it is one or more messages in their own words."""
+        text = " ".join(words(surface.text))
+        held = [
+            spoken
+            for i in surface.sources
+            if (m := self._said.get(i)) and (spoken := " ".join(words(m.text))) and spoken in text
+        ]
+        more = len(text.split()) - sum(len(spoken.split()) for spoken in held)
+        return bool(held) and more <= _ADDED_WORDS * len(held)
+
+    def _said_so(self, surface: Surface) -> bool:
+        """Whether its names and numbers, and most of its words, were said where it comes from."""
+        heard = self._heard(surface)
+        read = read_words(surface.text)
+        own = {s for t, s in zip(read.tokens, read.stems, strict=True) if t not in STOP}
+        own -= _FRAME
+        unsaid = own - heard
+        if any(any(c.isdigit() for c in word) for word in unsaid):
+            return False
+        names = (a.text for a in anchors(surface.text) if a.kind == "name")
+        if any(not unsaid.isdisjoint(read_words(name).stems) for name in names):
+            return False
+        return len(unsaid) < UNSAID * len(own) or not own
+
+    def _heard(self, surface: Surface) -> frozenset[str]:
+        turns = {m.turn for i in surface.sources if (m := self._said.get(i))}
+        if not turns:
+            return self._everything
+        return frozenset().union(*(self._words_of(turn) for turn in turns), self._labels)
+
+    def _words_of(self, turn: int) -> frozenset[str]:
+        if turn not in self._words:
+            self._words[turn] = frozenset(
+                found for m in self._turns[turn] for found in _words_around(m)
+            )
+        return self._words[turn]
+
+    @cached_property
+    def _everything(self) -> frozenset[str]:
+        return frozenset().union(*map(self._words_of, self._turns), self._labels)
+
+    @cached_property
+    def _labels(self) -> frozenset[str]:
+        """Words of the names of facts, under which a memory may keep them."""
+        names = (p.fact.id.replace("_", " ").replace("-", " ") for p in self._planted)
+        return frozenset(found for name in names for found in read_words(name).stems)
+
+
+def _words_around(message: Message) -> Iterable[str]:
+    """The words of a message, of its speaker and of its time."""
+    when = message.time
+    times = f"{when:%Y-%m-%d} {when:%H:%M} {when.year} {when.day}"
+    spoken = f"{message.text} {message.principal} {message.session}"
+    return (*read_words(spoken).stems, *read_words(times).stems)
+
+
+def _as_current(value: str, text: str) -> bool:
+    """Whether a text gives a value as one of the present at least once."""
+    given = read_words(text)
+    spans = occurrences(read_words(value), given)
+    return not spans or any(not says_old(given, *span, loosely=False) for span in spans)
+
+
+def _lineages(planted: Iterable[PlantedValue]) -> Mapping[str, str]:
+    """By fact, the first fact of those that replaced each other."""
+    first: dict[str, str] = {}
+    for each in planted:
+        before = each.fact.replaces
+        name = each.fact.id
+        first.setdefault(name, first.get(before, before) if before else name)
+    return first
+
+
+def _facts(
+    entries: Sequence[StoreEntry], planted: Sequence[PlantedValue]
+) -> tuple[tuple[str, str, bool], ...]:
+    stated = {place for e in entries if e.surface.live for place in e.states}
+    replacing = {p.fact.id for p in planted if p.state == "replaced"}
+    found: dict[str, tuple[str, str, bool]] = {}
+    for place, each in enumerate(planted):
+        if each.state in {"current", "no-store"}:
+            there = place in stated or found.get(each.fact.id, ("", "", False))[2]
+            found[each.fact.id] = (each.fact.id, _kind(each, replacing), there)
+    return tuple(found.values())
+
+
+def _kind(planted: PlantedValue, replacing: set[str]) -> str:
+    fact = planted.fact
+    if planted.state == "no-store":
+        return "no-store"
+    if fact.kind:
+        return fact.kind
+    if fact.replaces or fact.id in replacing:
+        return "updated"
+    return "private" if fact.private else "plain"
+
+
+# Duplicates: entries of one tier that say the same of the same people.
+
+_Group = tuple[object, ...]
+
+
+def _duplicates(
+    entries: Sequence[StoreEntry], store: StoreTrace, embed: Callable[[], Embedder]
+) -> tuple[int, int]:
+    exact = 0
+    seen: set[_Group] = set()
+    groups: dict[_Group, list[str]] = {}
+    for entry in entries:
+        surface = entry.surface
+        owners = frozenset(m.principal for i in surface.sources if (m := store.said.get(i)))
+        # The same words said twice are two messages; one message stored twice is a duplicate.
+        whose = surface.sources if entry.verbatim else owners
+        key = (surface.tier, surface.live, whose, words(surface.text))
+        if key in seen:
+            exact += 1
+            continue
+        seen.add(key)
+        if not entry.verbatim:
+            about = (surface.tier, surface.live, owners, entry.states, _values(surface.text))
+            groups.setdefault(about, []).append(surface.text)
+    several = [texts for texts in groups.values() if len(texts) > 1]
+    return exact, sum(_near(texts, embed()) for texts in several)
+
+
+def _values(text: str) -> frozenset[str]:
+    """What may differ between two texts that are else alike: names, numbers and identifiers."""
+    return frozenset(a.key for a in anchors(text) if a.kind != "word")
+
+
+def _near(texts: Sequence[str], embedder: Embedder) -> int:
+    """How many texts are close to one before them that is no duplicate itself."""
+    vectors = embedder.embed(texts)
+    kept: list[int] = []
+    for place in range(len(texts)):
+        if not kept or float((vectors[kept] @ vectors[place]).max()) < NEAR:
+            kept.append(place)
+    return len(texts) - len(kept)
