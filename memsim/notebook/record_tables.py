@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memsim.runs import Run
     from memsim.suite.cases import CaseResult
 
-TableName = Literal["probes", "turns", "cases", "leaks"]
+TableName = Literal["probes", "turns", "cases", "leaks", "facts"]
 Kind = Literal["text", "count", "number", "flag", "time"]
 Row = dict[str, object]
 
@@ -212,6 +212,13 @@ def _attack_leaks(record: Mapping[str, Any]) -> Iterator[Row]:
         }
 
 
+def _facts(run: Run) -> Iterator[Row]:
+    for case in run.cases:
+        for line in run.turns(case.key):
+            for fact, kind, stored in line.get("store", {}).get("facts", ()):
+                yield _case_row(case) | {"fact": fact, "kind": kind, "stored": stored}
+
+
 TABLES: Mapping[str, RecordTable] = {
     "probes": RecordTable(
         columns={
@@ -290,6 +297,10 @@ TABLES: Mapping[str, RecordTable] = {
             "detail": "text",
         },
         rows=_leaks,
+    ),
+    "facts": RecordTable(
+        columns={**_CASE, "fact": "text", "kind": "text", "stored": "flag"},
+        rows=_facts,
     ),
 }
 """The tables of a run by name."""

@@ -26,6 +26,7 @@ from memsim.report.run_summary import (
     RunSummary,
     Slice,
 )
+from memsim.report.store_table import STORE_TITLE, store_table
 from memsim.suite.reader_limit import LEAST_READ
 
 KNOWN_ANSWERS = {
@@ -177,6 +178,9 @@ def board_lines(board: Board, marks: Marks, width: int) -> list[TextLine]:
     if masked := masked_table(board):
         lines += [TextLine(text=""), TextLine(text=MASKED_TITLE, tone="head")]
         lines += terminal_table(masked, width, indent="").lines
+    if stores := store_table(board):
+        lines += [TextLine(text=""), TextLine(text=STORE_TITLE, tone="head")]
+        lines += terminal_table(stores, width, indent="").lines
     for matrix in board.matrices:
         if len(matrix.slices) > 1:
             lines += [TextLine(text=""), *matrix_lines(matrix, board, marks, width)]

@@ -12,6 +12,7 @@ from memsim.gate import fails
 from memsim.report.layout import row_letter
 from memsim.report.probe_answers import ProbeAnswer, Unit
 from memsim.report.run_summary import Board, BoardRow, Estimate, Matrix, Slice
+from memsim.report.store_table import STORE_METRICS
 from memsim.stats.bootstrap import differences, mean_interval
 from memsim.stats.interval import wilson
 from memsim.stats.significance import holm, permutation_p
@@ -226,6 +227,7 @@ class _Column:
             f1=self._f1(),
             judged=self._judged(),
             masked=self._masked(),
+            store=self._store(),
         )
 
     def sample(self, metric: str, doubt: str = "") -> Sample:
@@ -253,6 +255,10 @@ class _Column:
     def _ranking(self) -> Mapping[str, float | None]:
         means = {name: _mean(self.sample(metric).values()) for name, metric in RANKING.items()}
         return means if any(v is not None for v in means.values()) else {}
+
+    def _store(self) -> Mapping[str, float]:
+        means = {name: _mean(self._metric(name)) for name, _ in STORE_METRICS.values()}
+        return {name: mean for name, mean in means.items() if mean is not None}
 
     def _masked(self) -> Mapping[str, Estimate]:
         if not any(a.doubted for a in self.answers):

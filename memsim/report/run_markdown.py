@@ -41,6 +41,7 @@ from memsim.report.run_summary import (
     RunSummary,
     UnscoredCase,
 )
+from memsim.report.store_table import STORE_TITLE, store_table
 
 
 def markdown(summary: RunSummary) -> str:
@@ -108,6 +109,9 @@ def _board(board: Board) -> Iterator[str]:
     if masked := masked_table(board):
         yield from ("", f"### {MASKED_TITLE.capitalize()}", "")
         yield from markdown_table(masked)
+    if stores := store_table(board):
+        yield from ("", f"### {STORE_TITLE.capitalize()}", "")
+        yield from markdown_table(stores)
     for matrix in board.matrices:
         yield from _matrix(matrix, board)
 

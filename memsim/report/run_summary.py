@@ -53,6 +53,7 @@ class BoardRow:
         judged: share of the answers that the judge found right; None where none was to be judged.
         masked: recall, F1 and evidence recall without what an audit found wrong; empty where there
             was no audit, or it found nothing.
+        store: means of what was written to the store, by metric; empty where it is not shown.
         unread: whether answers are `n/a (reader)`: their means are None.
     """
 
@@ -81,6 +82,7 @@ class BoardRow:
     f1: Estimate | None = None
     judged: Estimate | None = None
     masked: Mapping[str, Estimate] = field(default_factory=dict)
+    store: Mapping[str, float] = field(default_factory=dict)
     unread: bool = False
 
     @property

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.doubles.store_faults import FactNotes
 
 from memsim.message import TokenCounter, load_tokenizer
 from memsim.models.embedders import WordLlamaEmbedder
@@ -22,6 +21,7 @@ from memsim.scoring.stored_entries import StoreScore, score_store
 from memsim.scoring.trace_records import store_record
 from memsim.strategy import Strategy, Surface
 from memsim.trace import StoreTrace
+from tests.doubles.store_faults import FactNotes
 
 NEW = 80
 CHANGED = 5

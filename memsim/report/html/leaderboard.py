@@ -40,6 +40,7 @@ from memsim.report.layout import UNICODE, Column, Table
 from memsim.report.plots.palette import Looks
 from memsim.report.recommendation import findings
 from memsim.report.run_summary import Board, BoardRow
+from memsim.report.store_table import STORE_TITLE, store_table
 from memsim.scoring.outcomes import reason_name
 
 WORDS = {
@@ -157,6 +158,8 @@ def _board(board: Board, looks: Looks) -> Markup:
         parts.append(table(ranking, f"Evidence recall of the ranking, {over}"))
     if masked := masked_table(board):
         parts.append(table(masked, f"{MASKED_TITLE.capitalize()}, {over}"))
+    if stores := store_table(board):
+        parts.append(table(stores, f"{STORE_TITLE.capitalize()}, {over}"))
     name = " ".join(filter(None, [board.dataset, number_format.budget(board.budget)]))
     return element("div", *parts, class_="board", data_budget=name)
 

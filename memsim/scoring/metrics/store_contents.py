@@ -6,12 +6,15 @@ Entries are judged by `memsim.scoring.stored_entries`; the last turn of a case h
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from memsim.scoring.metric import CaseRecords, Line, Measure, amount, measured, share, unmeasured
 
 METRICS = {
     "store_recall": share("planted facts in force that the store holds at the end"),
+    "store_recall_plain": share("the same, of facts that were stated once"),
+    "store_recall_updated": share("the same, of facts that changed"),
+    "store_recall_private": share("the same, of private facts"),
     "store_precision": share("entries that state something, and state what is in force"),
     "store_duplicates": share("entries that repeat an earlier entry, exactly or nearly", "lower"),
     "store_near_duplicates": share("entries that say nearly the same as an earlier one", "lower"),
@@ -22,6 +25,7 @@ METRICS = {
 }
 NOT_INSPECTABLE = "not inspectable: the strategy does not show what it stores"
 ONLY_WINDOW = "the strategy shows no store besides its window"
+NO_STORE = "no-store"
 _NO_ENTRY = "the store is empty"
 _STATED = ("right", "stale", "invented", "barred")
 
@@ -39,22 +43,24 @@ def measure(records: CaseRecords) -> Mapping[str, Measure]:
     turns = sum(store["turns"] for store in stores)
     grown = math.fsum(store["characters"] for store in stores)
     return {
-        "store_recall": _facts(stores, barred=False),
+        "store_recall": _facts(stores, lambda kind: kind != NO_STORE),
+        "store_recall_plain": _facts(stores, "plain".__eq__),
+        "store_recall_updated": _facts(stores, "updated".__eq__),
+        "store_recall_private": _facts(stores, "private".__eq__),
         "store_precision": _ratio(_kinds(stores, "right"), _kinds(stores, *_STATED)),
         "store_duplicates": _of_entries(stores, _sum(stores, "exact") + _sum(stores, "near")),
         "store_near_duplicates": _of_entries(stores, _sum(stores, "near")),
         "store_invented": _of_entries(stores, _kinds(stores, "invented")),
         "store_stale": _of_entries(stores, _kinds(stores, "stale")),
-        "store_barred": _facts(stores, barred=True),
+        "store_barred": _facts(stores, NO_STORE.__eq__),
         "store_growth": measured(grown / turns, turns) if turns else unmeasured("no turn"),
     }
 
 
-def _facts(stores: Sequence[Line], *, barred: bool) -> Measure:
-    there = [held for s in stores for _, kind, held in s["facts"] if (kind == "no-store") is barred]
+def _facts(stores: Sequence[Line], of_kind: Callable[[str], bool]) -> Measure:
+    there = [held for store in stores for _, kind, held in store["facts"] if of_kind(kind)]
     if not there:
-        said = "no fact was to be left out" if barred else "no fact was planted"
-        return unmeasured(said)
+        return unmeasured("no such fact was planted")
     return measured(sum(there) / len(there), len(there))
 
 
