@@ -159,7 +159,7 @@ def steady(name: str, folder: Path) -> Run:
         "settings": {**settings, "jobs": 0},
         **dict.fromkeys(("created", "commit", "dirty", "platform")),
     }
-    cases = tuple(replace(case, seconds=0.0) for case in found.cases)
+    cases = tuple(replace(case, seconds=0.0, latency={}) for case in found.cases)
     return replace(found, info=info, cases=cases)
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from memsim.context import Context
+    from memsim.latency import Latency
     from memsim.message import Message
     from memsim.models import Task
     from memsim.scenario.script import Fact, Probe
@@ -250,6 +251,7 @@ class Trace:
     Attributes:
         contexts: the context of each turn and question, as JSON lines that
             `memsim.replay.context_recorder` describes; empty if not requested.
+        latency: how long calls of the strategy took; no score depends on it.
         store: what is stored at the end; None if the strategy does not show it.
         error: why the case could not be played to its end; empty if it was.
         tracebacks: of what the strategy raised, each different one once, up to a number.
@@ -259,6 +261,7 @@ class Trace:
     probes: list[ProbeTrace] = field(default_factory=list)
     contexts: list[str] = field(default_factory=list)
     store: StoreTrace | None = None
+    latency: Latency = field(default_factory=dict)
     error: str = ""
     tracebacks: list[str] = field(default_factory=list)
 

@@ -37,6 +37,7 @@ ORDER = (
     "config",
     "traces",
     "scenario",
+    "latency",
     "trace",
     "replay",
     "strategy_process",

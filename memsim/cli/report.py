@@ -33,6 +33,7 @@ Examples:
 @click.argument("run", metavar="[RUN]", default="latest")
 @format_option("table", "md", "json", "jsonl", variable="MEMSIM_FORMAT")
 @switch("--plots", text="Draw every plot into the run's folder, as SVG and PNG.")
+@switch("--latency", text="Print how long writes, maintenance and queries took.")
 @HTML
 @click.option(
     "--all",
@@ -47,6 +48,7 @@ def command(
     run: str,
     form: Format,
     plots: bool,
+    latency: bool,
     html: bool,
     everything: bool,
     quiet: bool,
@@ -57,6 +59,7 @@ def command(
     RUN is latest (the default), the beginning of a run's id, or a path. No model is called and no
     scenario is read. The exit code is that of the run.
     """
+    from memsim.report.latency_table import latency_lines
     from memsim.report.summarise import summarise
 
     terminal = Terminal.of_process(color)
@@ -70,6 +73,8 @@ def command(
     if form == "table" and not quiet:
         terminal.say_lines(list(header_lines(summary.header, terminal, planned=f"run {saved.id}")))
     show_run(saved, summary, form, terminal, quiet=quiet)
+    if latency:
+        terminal.say_lines(list(latency_lines(saved.cases, terminal.width)))
     if plots or everything:
         draw(saved, summary, project, terminal, quiet=quiet)
     return summary.verdict.exit_code

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from memsim.clock import Clock
 from memsim.context import Context
 from memsim.errors import StrategyError
+from memsim.latency import CallTimer
 from memsim.replay.contract import Watch, watch_fitted
 from memsim.replay.fact_book import Chronicle, FactBook
 from memsim.replay.player import Player
-from memsim.replay.strategy_calls import MeteredModel, calls_by_phase
+from memsim.replay.strategy_calls import MeteredModel, calls_by_phase, timed_calls_by_phase
 from memsim.replay.tool_agent import ToolAgent
 from memsim.strategy import Environment
 from memsim.trace import Trace
@@ -41,6 +42,7 @@ class CaseState:
         turn: the number of the turn in play; 0 before the first.
         reader: the model without its meter, for readings that are no cost of the strategy.
         calls: by phase, what guards and meters calls of the strategy.
+        timed: the same for the calls of every turn and question, which are timed as well.
         compactions: how many the strategy has logged.
         heard: every message that was said, if the strategy shows what it stores.
     """
@@ -65,7 +67,10 @@ class CaseState:
         self.reader = model
         self.model = MeteredModel(model)
         self.turn = 0
+        watch = CallTimer()
+        self.trace.latency = watch.counts
         self.calls = calls_by_phase(self.model, hear, lambda: self.turn)
+        self.timed = timed_calls_by_phase(self.model, hear, lambda: self.turn, watch)
         self.counter = counter
         self.budget = budget
         self.repeat = repeat
@@ -85,7 +90,7 @@ class CaseState:
             budget=budget,
             services=services,
         )
-        self.player = Player(make, env, self.calls)
+        self.player = Player(make, env, self.calls, self.timed)
         self.build = env.build
 
     @property
@@ -99,7 +104,7 @@ class CaseState:
         Raises:
             StrategyError: the strategy raised, or broke its contract.
         """
-        with self.calls["search"]:
+        with self.timed["search"]:
             context = self.strategy.context(query)
             if not isinstance(context, Context):
                 raise StrategyError(f"context returned {type(context).__name__}, not a Context")

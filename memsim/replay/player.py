@@ -59,6 +59,7 @@ class Player:
         make: makes the strategy from its environment; called again at each restart.
         env: what the strategy may use. Its log becomes `events`.
         calls: by phase, a context manager that is entered around each call of the strategy.
+        timed: the same for calls that come in every turn; `calls` if not given.
 
     Attributes:
         events: what the strategy logged, until the caller clears it.
@@ -69,12 +70,14 @@ class Player:
         make: MakeStrategy,
         env: Environment,
         calls: Mapping[str, AbstractContextManager[None]] = _UNGUARDED,
+        timed: Mapping[str, AbstractContextManager[None]] | None = None,
     ) -> None:
         self.env = env
         self.events: list[Event] = []
         env.log = self.events.append
         self._make = make
         self._calls = calls
+        self._timed = timed or calls
         self._strategy: Strategy | None = None
 
     @property
@@ -127,23 +130,23 @@ class Player:
             elif calls:
                 message = result(message, calls)  # noqa: PLW2901
             self._observe(message, hear)
-        with self._calls["maintain"]:
+        with self._timed["maintain"]:
             self.strategy.end_turn()
 
     def _observe(self, message: Message, hear: Callable[[Message], None]) -> None:
         hear(message)
-        with self._calls["write"]:
+        with self._timed["write"]:
             self.strategy.observe(message)
 
     def deliver(self, context: Context) -> None:
         """Tell the strategy that a context was sent."""
-        with self._calls["maintain"]:
+        with self._timed["maintain"]:
             self.strategy.delivered(context)
 
     def elapse(self, now: datetime) -> None:
         """Set the clock, and tell the strategy that time has passed."""
         self.env.clock.set(now)
-        with self._calls["maintain"]:
+        with self._timed["maintain"]:
             self.strategy.elapse(now)
 
     def grant(self, grant: Grant) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 
 from memsim.errors import MemsimError, RemoteError, StrategyError, describe_error
+from memsim.latency import CallTimer
 from memsim.models import Model, Reply, Request
 from memsim.strategy import Strategy
 from memsim.trace import CallRecord, Phase
@@ -89,6 +90,36 @@ class StrategyCall:
             raise StrategyError(said) from error
 
 
+class TimedCall(StrategyCall):
+    """A call of the strategy whose duration counts."""
+
+    __slots__ = ("_watch",)
+
+    def __init__(
+        self,
+        model: MeteredModel,
+        phase: Phase,
+        hear: HearError | None,
+        turn: Callable[[], int],
+        watch: CallTimer,
+    ) -> None:
+        super().__init__(model, phase, hear, turn)
+        self._watch = watch
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._watch.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._watch.stop(self._phase)
+        super().__exit__(kind, error, trace)
+
+
 _METHODS = {name: name for name, found in vars(Strategy).items() if callable(found)}
 _METHODS["ranked"] = "context"  # its ranking is made later
 
@@ -121,3 +152,10 @@ def calls_by_phase(
         turn: the turn in play; 0 before the first.
     """
     return {phase: StrategyCall(model, phase, hear, turn) for phase in _PHASES}
+
+
+def timed_calls_by_phase(
+    model: MeteredModel, hear: HearError | None, turn: Callable[[], int], watch: CallTimer
+) -> Mapping[str, StrategyCall]:
+    """As `calls_by_phase`, for calls whose durations a stopwatch counts."""
+    return {phase: TimedCall(model, phase, hear, turn, watch) for phase in _PHASES}

@@ -55,6 +55,15 @@ def count(value: int | None) -> str:
     return UNSCORED if value is None else f"{value:,}"
 
 
+def milliseconds(value: float) -> str:
+    """A short duration given in milliseconds, such as `4 µs`, `1.3 ms`, `250 ms` or `2.1 s`."""
+    if value < 1:
+        return f"{value * 1000:.2g} µs" if value < 0.1 else f"{value * 1000:.0f} µs"
+    if value < 1000:
+        return f"{value:.2g} ms" if value < 10 else f"{value:.0f} ms"
+    return f"{value / 1000:.1f} s"
+
+
 def seconds(value: float) -> str:
     """A duration, such as `0.4 s`, `41 s` or `3 min 20 s`."""
     if value < 9.95:

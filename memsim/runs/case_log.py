@@ -90,7 +90,9 @@ def result_record(result: CaseResult) -> dict[str, object]:
     return {k: v for k, v in record.items() if v or k not in _RARE}
 
 
-_RARE = frozenset({"hosts", "notes", "unjudged", "tracebacks", "answer_bounds", "reader_limit"})
+_RARE = frozenset(
+    {"hosts", "notes", "unjudged", "tracebacks", "answer_bounds", "reader_limit", "latency"}
+)
 
 
 def read_result(record: dict[str, Any]) -> CaseResult:

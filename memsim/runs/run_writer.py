@@ -34,6 +34,7 @@ from memsim.runs.case_log import (
     read_log,
     read_span,
 )
+from memsim.runs.latency_file import write_latency
 from memsim.runs.run_folder import (
     FORMAT,
     INFO,
@@ -292,6 +293,7 @@ class RunWriter:
             }
             if lost := sum(result.state == "lost" for result in self._kept):
                 self._info["lost"] = lost
+            write_latency(self.folder, self._kept)
             write_info(self.folder, self._info)
             (self.folder / AHEAD).unlink(missing_ok=True)
         except OSError as error:

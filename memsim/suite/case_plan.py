@@ -131,7 +131,7 @@ def _tokens(text: str) -> list[_Token]:
 
 _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode
 
-RECORDS = 1
+RECORDS = 2
 """Raise this number when a change records the same case in another way."""
 
 JUDGE = "rules"

@@ -14,6 +14,7 @@ from memsim.config import show_budget
 from memsim.discovery.strategy_ref import StrategyRef
 from memsim.errors import ConfigError, nearest
 from memsim.fast_dataclass import fast_init
+from memsim.latency import Latency
 from memsim.leakage import LEAKAGE
 from memsim.models.model_access import NO_ACCESS, NO_SPENDING, ModelAccess, Spending
 from memsim.scoring.metric import Metric
@@ -218,6 +219,7 @@ class CaseResult:
         hosts: what its process was seen to talk to, where it had one of its own.
         notes: what the strategy says of itself that a reader of its numbers has to know.
         answer_bounds: bounds on answers, kept or not; none is kept where the reader is the limit.
+        latency: how long calls of its strategy took here; for information only.
         reader_limit: why answers are `n/a (reader)`; never saved, as it depends on `oracle`.
     """
 
@@ -240,6 +242,7 @@ class CaseResult:
     hosts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     answer_bounds: tuple[MetricBound, ...] = ()
+    latency: Latency = field(default_factory=dict)
     reader_limit: str = ""
 
     @property

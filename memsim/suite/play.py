@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from memsim.canary.secrets import hinted, redact_values
 from memsim.discovery.loader import pin, prepare
 from memsim.discovery.strategy_ref import StrategyRef
+from memsim.latency import PROCESSOR, Latency
 from memsim.leakage import LEAKAGE
 from memsim.memory.places import addresses
 from memsim.message import TokenCounter, load_tokenizer
@@ -236,6 +237,7 @@ def _scored(
         outcomes=_outcomes(scores),
         expect_failures=() if control else _broken(metrics, spec, trace),
         seconds=round(time.perf_counter() - began, 6),
+        latency=_latency(spec, trace),
         unjudged=judgement.why,
         tracebacks=tuple(trace.tracebacks),
         notes=notes_of(trace),
@@ -247,6 +249,12 @@ def _scored(
         probe_lines=probe_lines,
         context_lines=context_lines,
     )
+
+
+def _latency(spec: CaseSpec, trace: Trace) -> Latency:
+    # The processor time of a strategy in a process of its own is not that of this one.
+    hidden = f".{PROCESSOR}" if spec.isolated else ()
+    return {name: counts for name, counts in trace.latency.items() if not name.endswith(hidden)}
 
 
 def _first_error(trace: Trace) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -41,7 +41,7 @@ def told() -> Scenario:
     return script.build()
 
 
-def store_of(scenario: Scenario, make: type[Strategy], **faults: object) -> StoreTrace:
+def store_of(scenario: Scenario, make: Callable[..., Strategy], **faults: object) -> StoreTrace:
     """The store at the end of a replay."""
     trace = replay(
         scenario,

@@ -11,12 +11,14 @@ from typing import Any
 from memsim.report import number_format
 from memsim.report.html.markup import Markup, element, table
 from memsim.report.html.page_content import PageContent, section, strategy_name
+from memsim.report.latency_table import LATENCY_NOTE, latency_table
 from memsim.report.layout import Column, Table
 from memsim.report.plots.palette import Looks
 from memsim.report.run_summary import Board, BoardRow
 from memsim.suite.cases import CaseResult
 
 COST_PLOTS = ("spend", "context-over-time")
+LATENCY_PLOT = "latency"
 MEMORY = frozenset({"write", "maintain", "search"})
 """Phases in which a memory, and not the agent, calls a model."""
 
@@ -65,10 +67,21 @@ def spending(subject: PageContent) -> Markup:
         inside += [
             _table(board, spent, subject.looks),
             element("p", *_notes(subject, spent), class_="note"),
+            *_times(subject, board),
         ]
     else:
         inside.append(element("p", "No scenario was played.", class_="unmeasured"))
     return section("cost", "What remembering cost", "What is the price of it?", *inside)
+
+
+def _times(subject: PageContent, board: Board) -> Iterator[str]:
+    times = latency_table(subject.run.cases, board)
+    if times is None:
+        return
+    yield subject.plot(LATENCY_PLOT)
+    over = f"Time of a call at budget {number_format.budget(board.budget)}"
+    yield table(times, over, heading=0)
+    yield element("p", LATENCY_NOTE, class_="note")
 
 
 def _notes(subject: PageContent, spent: Sequence[StrategyCost]) -> Iterator[str]:

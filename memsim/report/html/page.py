@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memsim.atomic_files import write_whole
 from memsim.errors import RunFolderError
-from memsim.report.html.cost_section import COST_PLOTS, spending
+from memsim.report.html.cost_section import COST_PLOTS, LATENCY_PLOT, spending
 from memsim.report.html.fact_loss import LOSS_PLOTS, forgotten_facts, grid
 from memsim.report.html.invariant_section import invariants
 from memsim.report.html.leaderboard import baseline, leaderboard, trade_off, verdict
@@ -28,7 +28,15 @@ if TYPE_CHECKING:
     from memsim.report.frames import Frames
 
 NAME = "report.html"
-SHOWN = ("trade-off", "budget-sweep", "abstention", "forest", *LOSS_PLOTS, *COST_PLOTS)
+SHOWN = (
+    "trade-off",
+    "budget-sweep",
+    "abstention",
+    "forest",
+    *LOSS_PLOTS,
+    *COST_PLOTS,
+    LATENCY_PLOT,
+)
 """Plots of the page; the others are tables in it."""
 SCRIPTS = ("page.js", "filters.js", "cases.js")
 NAMES = {

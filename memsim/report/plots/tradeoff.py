@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterable
 
-from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from memsim.config import show_budget
-from memsim.report.plots.labels import (
-    LabelPlace,
-    LabelPoint,
-    Segment,
-    beside,
-    short_names,
-    with_column,
-    write_names,
-)
-from memsim.report.plots.named_lines import NamedLine, PlotSize, axes_of_lines, keyed_axes
-from memsim.report.plots.palette import StrategyLook, lettering
-from memsim.report.plots.style import FAINT, HALF_PAGE, Picture, PlotMaterial, figure_of, share
+from memsim.report.plots.named_lines import NamedLine, axes_of_lines
+from memsim.report.plots.named_points import front_of, point_axes, recall_of, steps_of
+from memsim.report.plots.style import FAINT, Picture, PlotMaterial, figure_of, share
 from memsim.report.run_summary import BoardRow
 
 
@@ -36,26 +23,30 @@ def trade_off(material: PlotMaterial) -> Picture | None:
     if len(compared) < 2:
         return None
     whole = [r for r in compared if not r.partial] or compared
-    front = _front(whole)
-    axes = _points_with_names(rows, front, material)
+    front = front_of(whole, _tokens)
+    path = [(_tokens(r), recall_of(r)) for r in front]
+    axes = point_axes(rows, _tokens, steps_of(path), material)
+    xs, ys = zip(*path, strict=True)
+    behind = (0, (4, 3))
+    axes.step(xs, ys, where="post", color=FAINT, linewidth=1, linestyle=behind, zorder=1)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _short(x)))
     hollow = "; hollow: scored only in part" if any(r.partial for r in rows) else ""
     joint = "\n" if hollow and material.narrow else ""
     axes.set_xlabel(f"mean tokens of the context, per turn (log){joint}{hollow}")
     unread = any(r.unread for r in rows)
     axes.set_ylabel("evidence recall" if unread else "recall")
-    best = max(whole, key=lambda r: (_recall(r), -_tokens(r)))
-    useful = [r for r in front if _recall(r) >= _recall(best) / 2]
+    best = max(whole, key=lambda r: (recall_of(r), -_tokens(r)))
+    useful = [r for r in front if recall_of(r) >= recall_of(best) / 2]
     cheap = min(useful, key=_tokens)
     asked = "probes with evidence" if unread else "answerable probes"
     caption = (
-        f"At {show_budget(board.budget)}, {best.strategy} remembers most: {share(_recall(best))} of"
-        f" {best.lead.n:,} {asked} at {_short(_tokens(best))} tokens a turn."
+        f"At {show_budget(board.budget)}, {best.strategy} remembers most:"
+        f" {share(recall_of(best))} of {best.lead.n:,} {asked} at {_short(_tokens(best))} tokens a turn."
     )
     if cheap is not best:
         caption += (
             " The cheapest that nothing beats, and that remembers at least half as much, is"
-            f" {cheap.strategy}: {share(_recall(cheap))} at"
+            f" {cheap.strategy}: {share(recall_of(cheap))} at"
             f" {_short(_tokens(cheap))}."
         )
     return Picture(
@@ -63,100 +54,8 @@ def trade_off(material: PlotMaterial) -> Picture | None:
     )
 
 
-def _points_with_names(
-    rows: Sequence[BoardRow], front: Sequence[BoardRow], material: PlotMaterial
-) -> Axes:
-    """Draw the points, and names that nothing crosses: beside them, at the right or below."""
-    ordered = sorted(rows, key=lambda r: (-_recall(r), r.strategy))
-    looks = material.looks
-    names = short_names([r.strategy for r in ordered])
-    scale = _Scale(ordered, names, [(_tokens(r), _recall(r)) for r in front])
-    if material.narrow:
-        axes = keyed_axes([(names[r.strategy], looks[r.strategy]) for r in rows])
-    else:
-        plot = scale.placed(PlotSize.of(HALF_PAGE))
-        axes = plot.size.axes()
-        inks = [lettering(looks[r.strategy].colour) for r in ordered]
-        named = [(place, names[ordered[n].strategy], inks[n]) for n, place in plot.places.items()]
-        write_names(axes, named, scale=(plot.size.width, plot.size.height))
-    axes.set_xscale("log")
-    axes.set_xlim(scale.low, scale.high)
-    axes.set_xticks(scale.ticks(few=material.narrow))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_ylim(*RECALL)
-    xs, ys = [_tokens(r) for r in front], [_recall(r) for r in front]
-    behind = (0, (4, 3))
-    axes.step(xs, ys, where="post", color=FAINT, linewidth=1, linestyle=behind, zorder=1)
-    for row in rows:
-        _cross(axes, row, looks[row.strategy])
-    return axes
-
-
-RECALL = (-0.03, 1.06)
 MOST_BANDS = 5
 """Lines that are drawn with their intervals; of more, one would hide another."""
-
-
-class _Scale:
-    """The places of points in points of the axes, whatever the size of these is."""
-
-    def __init__(
-        self,
-        rows: Sequence[BoardRow],
-        names: Mapping[str, str],
-        front: Sequence[tuple[float, float]],
-    ) -> None:
-        tokens = [_tokens(r) for r in rows]
-        self.low, self.high = min(tokens) * 0.8, max(tokens) * 1.4
-        self._rows, self._names, self._front = rows, names, front
-
-    def ticks(self, *, few: bool) -> list[int]:
-        steps = (1,) if few and self.high > 20 * self.low else (1, 2, 5)
-        known = [m * 10**e for e in range(7) for m in steps]
-        return [tick for tick in known if self.low <= tick <= self.high]
-
-    def placed(self, size: PlotSize) -> _Placed:
-        """Place each name beside its point; those without room get a column."""
-        points, lines = self._in(size)
-        places = beside(points, lines, size.width, size.height)
-        if len(places) == len(points):
-            return _Placed(size, places)
-        size = size.with_column(self._names.values())
-        points, lines = self._in(size)
-        return _Placed(size, with_column(points, lines, size.width, size.height))
-
-    def _in(self, size: PlotSize) -> tuple[list[LabelPoint], list[Segment]]:
-        wide = size.width / math.log(self.high / self.low)
-        tall = size.height / (RECALL[1] - RECALL[0])
-
-        def at(x: float) -> float:
-            return wide * math.log(x / self.low)
-
-        def up(y: float | None, otherwise: float) -> float:
-            return tall * ((otherwise if y is None else y) - RECALL[0])
-
-        points = [
-            LabelPoint(
-                name=self._names[row.strategy],
-                x=at(_tokens(row)),
-                y=up(None, _recall(row)),
-                low=up(row.lead.low, _recall(row)),
-                high=up(row.lead.high, _recall(row)),
-            )
-            for row in self._rows
-        ]
-        lines: list[Segment] = []
-        for (x, y), (x2, y2) in pairwise((at(x), up(y, 0.0)) for x, y in self._front):
-            lines += [(x, y, x2, y), (x2, y, x2, y2)]
-        return points, lines
-
-
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """The size that a plot has to have, and the places of its names by their number."""
-
-    size: PlotSize
-    places: Mapping[int, LabelPlace]
 
 
 def budget_sweep(material: PlotMaterial) -> Picture | None:
@@ -170,7 +69,7 @@ def budget_sweep(material: PlotMaterial) -> Picture | None:
     knees: dict[str, str] = {}
     for name in names:
         found = [(b.budget, r) for b in boards for r in b.rows if r.strategy == name]
-        points = [(budget, _recall(r)) for budget, r in found if r.lead.mean is not None]
+        points = [(budget, recall_of(r)) for budget, r in found if r.lead.mean is not None]
         if len(points) < 2:
             continue
         xs, ys = zip(*points, strict=True)
@@ -201,15 +100,6 @@ def budget_sweep(material: PlotMaterial) -> Picture | None:
     )
 
 
-def _front(rows: Sequence[BoardRow]) -> list[BoardRow]:
-    """Select the Pareto front of tokens and recall, cheapest first."""
-    front: list[BoardRow] = []
-    for row in sorted(rows, key=lambda r: (_tokens(r), -_recall(r))):
-        if not front or _recall(row) > _recall(front[-1]):
-            front.append(row)
-    return front
-
-
 NEAR = 0.02
 """Recall that a larger budget may still add, and that counts as nothing."""
 
@@ -225,22 +115,8 @@ def _knee(points: Iterable[tuple[int, float]]) -> int:
     return near
 
 
-def _cross(axes: Axes, row: BoardRow, look: StrategyLook) -> None:
-    x, y = _tokens(row), _recall(row)
-    ink = look.colour
-    if row.lead.low is not None and row.lead.high is not None:
-        axes.plot([x, x], [row.lead.low, row.lead.high], color=ink, linewidth=1.2, alpha=0.7)
-    filling = "white" if row.partial else ink
-    size = 5.5 if row.control else 7
-    axes.plot([x], [y], marker=look.mark, markersize=size, color=ink, markerfacecolor=filling)
-
-
 def _tokens(row: BoardRow) -> float:
     return row.context_mean or 0.0
-
-
-def _recall(row: BoardRow) -> float:
-    return row.lead.mean or 0.0
 
 
 def _short(tokens: float) -> str:
