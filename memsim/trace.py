@@ -186,6 +186,8 @@ class ProbeTrace:
         inspection: how far evidence was looked for; what lies beyond is unknown.
         superseded: earlier values of the facts in question.
         hidden: private facts that the asker may not see, planted before the question.
+        barred: facts that were not to be remembered, and are asked for or of another session.
+        barred_in: of the barred facts that are asked for, (id, tier) where the store holds them.
         corpus: number of original messages so far.
         sessions: session of each original message so far, by id; shared by the case's probes, and
             extended during the replay.
@@ -206,12 +208,17 @@ class ProbeTrace:
     age: Age | None = None
     superseded: tuple[str, ...] = ()
     hidden: tuple[Fact, ...] = ()
+    barred: tuple[Fact, ...] = ()
+    barred_in: tuple[tuple[str, str], ...] = ()
     corpus: int = 0
     sessions: Mapping[str, str] = field(default_factory=dict)
     compactions: int = 0
     calls: tuple[CallRecord, ...] = ()
     agent: tuple[AgentRound, ...] = ()
 
+
+WINDOW_TIERS = frozenset({"window", "working", "system", "tools", "query"})
+"""Tiers that only repeat the conversation or the rules; they are no store."""
 
 FactState = Literal["current", "replaced", "forgotten", "no-store"]
 """Of a planted value at the end of a case: `current` is in force, `replaced` was superseded,

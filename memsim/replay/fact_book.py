@@ -146,7 +146,9 @@ class FactBook:
         if probe.evidence:
             return tuple((source, None) for source in probe.evidence)
         found = (self.current(name) for name in probe.facts)
-        return tuple(dict.fromkeys((f.source, f.id) for f in found if f))
+        # What was not to be remembered is no evidence: nobody is to be given it.
+        stated = (f for f in found if f and not self._is_barred(f))
+        return tuple(dict.fromkeys((f.source, f.id) for f in stated))
 
     def stated_for(self, probe: Probe) -> tuple[str, ...]:
         """Ids of the probe's evidence, and of the messages that stated earlier values."""
@@ -189,8 +191,24 @@ class FactBook:
         versions = [fact for stated in self._versions.values() for fact in stated]
         return tuple(PlantedValue(fact, self._state(fact)) for fact in versions)
 
+    def barred(self, probe: Probe, session: str) -> tuple[Fact, ...]:
+        """Facts that may be known in a session only if the memory kept what it was not to keep.
+
+        They were said in another session, with the request not to remember them.
+        """
+        return tuple(
+            fact
+            for versions in self._versions.values()
+            for fact in versions
+            if self._is_barred(fact) and (fact.session != session or fact.id in probe.facts)
+        )
+
+    def _is_barred(self, fact: Fact) -> bool:
+        openly = (f.value for f in self._versions[fact.id] if not f.no_store)
+        return fact.no_store and fact.value not in openly
+
     def _state(self, fact: Fact) -> FactState:
-        if fact.no_store:
+        if self._is_barred(fact):
             return "no-store"
         if fact.id in self._forgotten:
             return "forgotten"

@@ -13,8 +13,9 @@ from memsim.replay.contract import watch_asked, watch_sent
 from memsim.replay.second_answer import read_again
 from memsim.replay.tool_agent import AgentTask, question_message, results_text, shorten_text
 from memsim.scenario.script import IN_CONTEXT
+from memsim.scenario.words import says
 from memsim.strategy import Query, reports_stores
-from memsim.trace import EvidenceTrace, ProbeTrace
+from memsim.trace import WINDOW_TIERS, EvidenceTrace, ProbeTrace
 
 if TYPE_CHECKING:
     from memsim.context import Context, Section
@@ -99,6 +100,7 @@ class ProbePlayer:
             self._first = (query, context)
         context, result.overflow, gone = self._case.fit(context, query.budget)
         result.context = self._with_tools(context, query)
+        result.barred_in = self._barred_in_store(probe, query.session)
         result.evidence = self._evidence(evidence, query, result.context, gone)
         if probe.match == IN_CONTEXT:
             return
@@ -200,6 +202,17 @@ class ProbePlayer:
         with self._case.calls["search"]:
             return strategy.locate(source, query)
 
+    def _barred_in_store(self, probe: Probe, session: str) -> tuple[tuple[str, str], ...]:
+        """Where the store holds facts asked for that were not to be remembered."""
+        case = self._case
+        asked = [f for f in case.facts.barred(probe, session) if f.id in probe.facts]
+        if not asked or case.strategy.control or not reports_stores(case.strategy):
+            return ()
+        with case.calls["search"]:
+            shown = [s for s in case.strategy.surfaces() if s.tier not in WINDOW_TIERS]
+        held = ((f.id, s.tier) for s in shown for f in asked if says(s.text, f.value))
+        return tuple(dict.fromkeys(held))
+
     def _query_tokens(self, probe: Probe) -> int:
         return self._case.counter.text(question_text(probe)) + 4
 
@@ -221,6 +234,8 @@ class ProbePlayer:
             age=age,
             superseded=case.facts.superseded(probe),
             hidden=case.facts.hidden(probe.principal),
+            barred=case.facts.barred(probe, ask.session),
+            barred_in=result.barred_in,
             corpus=case.said.messages,
             sessions=case.said.session_of,
             compactions=case.compactions,
@@ -232,7 +247,7 @@ class ProbePlayer:
 class _ProbeResult:
     """What one question led to, up to the error if there was one."""
 
-    __slots__ = ("answer", "answer_again", "context", "error", "evidence", "overflow")
+    __slots__ = ("answer", "answer_again", "barred_in", "context", "error", "evidence", "overflow")
 
     def __init__(self) -> None:
         self.context: Context | None = None
@@ -241,6 +256,7 @@ class _ProbeResult:
         self.evidence: tuple[EvidenceTrace, ...] = ()
         self.error = ""
         self.overflow = 0
+        self.barred_in: tuple[tuple[str, str], ...] = ()
 
 
 def _inspection(strategy: Strategy) -> Inspection:

@@ -118,7 +118,7 @@ class Stage:
 
     def inspect_store(self) -> None:
         """Record what the strategy shows of its store; an error of it does not end the case."""
-        if not reports_stores(self.strategy):
+        if not reports_stores(self.strategy) or self.strategy.control == "evidence":
             return
         case = self._case
         shown: tuple[Surface, ...] = ()

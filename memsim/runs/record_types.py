@@ -169,6 +169,7 @@ class ProbeLine(TypedDict):
     scores: dict[str, float | None]
     leaks: list[LeakLine]
     hidden: int
+    retained: NotRequired[list[tuple[str, str]]]
     evidence: list[EvidenceLine]
     corpus: int
     age: AgeLine | None

@@ -140,6 +140,25 @@ class Steps:
         """
         return self.add(forget=_given({"facts": facts, "who": who, "say": say}))
 
+    def no_store(
+        self,
+        text: str,
+        *,
+        facts: Mapping[str, Value],
+        request: str | None = None,
+        speaker: str | None = None,
+    ) -> Self:
+        """The user says something that is not to be remembered.
+
+        Args:
+            text: the words.
+            facts: what they state, and the memory must not store or use later.
+            request: the request, which is said first; an English one by default.
+            speaker: who says it; else the session's principal.
+        """
+        step = _given({"say": text, "facts": facts, "request": request, "as": speaker})
+        return self.add(no_store=step)
+
     def restart(self) -> Self:
         """The process stops and comes back."""
         self._turns.append("restart")

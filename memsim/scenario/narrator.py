@@ -306,7 +306,8 @@ class Narrator:
         principal = self.known(named, speaker.line) if named else self.principal
         sheet = _Sheet(self, principal)
         if exchange.heard:
-            sheet.message("user", (Text(exchange.heard.text),), exchange.heard.facts)
+            said = exchange.heard
+            sheet.message("user", (Text(said.text),), said.facts, no_store=said.no_store)
         heard, sheet.messages = tuple(sheet.messages), []
         self._reply(exchange, sheet)
         turn = Turn(
@@ -368,7 +369,9 @@ class _Sheet:
         self.messages: list[Message] = []
         self.facts: list[Fact] = []
 
-    def message(self, role: Role, blocks: tuple[Block, ...], facts: Facts = ()) -> None:
+    def message(
+        self, role: Role, blocks: tuple[Block, ...], facts: Facts = (), *, no_store: bool = False
+    ) -> None:
         at = self._narrator
         at.messages += 1
         message = Message(
@@ -392,6 +395,7 @@ class _Sheet:
                 session=at.session,
                 replaces=note.value.replaces,
                 private=note.value.private,
+                no_store=no_store,
             )
             for note in facts
         ]

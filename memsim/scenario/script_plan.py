@@ -88,6 +88,34 @@ class Say:
     speaker: Annotated[
         str | None, Key(_NAME, "whose turn it is; else the session's principal", "as")
     ] = None
+    no_store: bool = False
+
+
+NO_STORE_REQUEST = "Please do not remember this:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoStore:
+    """The user says something that is not to be remembered."""
+
+    line: int | None
+    say: Annotated[str, Key(_TEXT, "what is said, and not to be remembered")]
+    facts: Annotated[Facts, _FACTS]
+    request: Annotated[str, Key(_TEXT, "the request, which is said first")] = NO_STORE_REQUEST
+    speaker: Annotated[
+        str | None, Key(_NAME, "whose turn it is; else the session's principal", "as")
+    ] = None
+
+
+def _not_to_be_stored(line: int | None, value: NoStore) -> Say:
+    return Say(
+        line=line,
+        role="user",
+        text=f"{value.request} {value.say}",
+        facts=value.facts,
+        speaker=value.speaker,
+        no_store=True,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,6 +297,12 @@ _ACTIONS: dict[str, FieldKind[ScriptStep]] = {
     "revoke": ActionKind("revoke", RecordKind("revoke", Share, revoked=True), "and no longer"),
     "forget": ActionKind(
         "forget", RecordKind("forget", Forgetting), "someone asks for facts to be erased"
+    ),
+    "no_store": ActionKind(
+        "no_store",
+        RecordKind("no_store", NoStore),
+        "the user says something that is not to be remembered",
+        _not_to_be_stored,
     ),
     "repeat": ActionKind("repeat", RecordKind("repeat", Repeat), "turns that come again"),
 }

@@ -65,6 +65,33 @@ def _leaks(trace: ProbeTrace) -> Iterator[Leak]:
             yield Leak(fact.id, "answer")
 
 
+class Retention(NamedTuple):
+    """A fact that was kept though it was not to be remembered, and where.
+
+    The place is `context`, `answer`, or a tier of the store.
+    """
+
+    fact: str
+    place: str
+
+
+def retained(trace: ProbeTrace) -> tuple[Retention, ...]:
+    """Facts that were not to be remembered, and were stored or used all the same.
+
+    In the session in which it was said, a value may be used. It may never be in the store.
+    """
+    found = [Retention(fact, tier) for fact, tier in trace.barred_in]
+    asked = trace.probe.ask
+    for fact in trace.barred:
+        if fact.session == trace.session:
+            continue
+        if trace.context is not None and any(_states(t, fact) for t in _texts(trace.context)):
+            found.append(Retention(fact.id, "context"))
+        if _states(trace.answer or "", fact) and not _states(asked, fact):
+            found.append(Retention(fact.id, "answer"))
+    return tuple(found)
+
+
 def _others_messages(trace: ProbeTrace) -> list[Message]:
     if trace.context is None:
         return []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memsim.fast_dataclass import fast_init
 from memsim.scenario.script import IN_CONTEXT
 from memsim.scoring.answer_score import AnswerScore, judge_answer
-from memsim.scoring.context_scores import Leak, answer_in_context, leaks
+from memsim.scoring.context_scores import Leak, Retention, answer_in_context, leaks, retained
 from memsim.scoring.evidence import Ranks, evidence_scores, rank_scores, ranks
 from memsim.scoring.outcomes import PASSED, UNMEASURED, Outcome, discards, reason_of, whereabouts
 
@@ -40,6 +40,7 @@ class ProbeScore:
     detail: str = ""
     scores: Mapping[str, float | None] = field(default_factory=dict)
     leaks: tuple[Leak, ...] = ()
+    retained: tuple[Retention, ...] = ()
     ranks: Ranks | None = None
     read_again: bool = False
 
@@ -60,7 +61,8 @@ def score_probe(trace: ProbeTrace, discarded: Mapping[str, str]) -> ProbeScore:
     """Score one probe."""
     judged = _judge(trace)
     visible = leaks(trace)
-    outcome: Outcome = "LEAK" if visible else judged.outcome
+    kept = retained(trace)
+    outcome = _worst_outcome(judged.outcome, leaked=bool(visible), kept=bool(kept))
     found = ranks(trace)
     shown = _answer_shown(trace)
     failed = outcome not in PASSED and outcome not in UNMEASURED
@@ -77,11 +79,45 @@ def score_probe(trace: ProbeTrace, discarded: Mapping[str, str]) -> ProbeScore:
             **(rank_scores(found) if found else {}),
             "confidence": None if trace.context is None else trace.context.confidence,
             "leaks": float(bool(visible)) if trace.hidden and trace.context else None,
+            **_forgetting_scores(trace, judged.outcome, kept=bool(kept), visible=visible),
         },
         leaks=visible,
+        retained=kept,
         ranks=found,
         read_again=judged.read_again,
     )
+
+
+def _worst_outcome(judged: Outcome, *, leaked: bool, kept: bool) -> Outcome:
+    if leaked:
+        return "LEAK"
+    return "RETAINED" if kept and judged not in UNMEASURED else judged
+
+
+def _forgetting_scores(
+    trace: ProbeTrace, judged: Outcome, *, kept: bool, visible: tuple[Leak, ...]
+) -> dict[str, float | None]:
+    """Right use, and use of what is no longer valid, where something asked for is not valid.
+
+    That is a replaced value, a fact to be forgotten, or one that was not to be remembered.
+    """
+    asked = trace.probe.facts
+    forgotten = {
+        f.id for f in trace.hidden if f.id in asked and f.principal == trace.probe.principal
+    }
+    measured = judged not in UNMEASURED and trace.context is not None
+    barred = float(kept) if trace.barred and measured else None
+    if not (measured and (trace.superseded or trace.barred or forgotten)):
+        return {"valid_use": None, "invalid_use": None, "retained": barred}
+    leaked = any(leak.fact in forgotten for leak in visible)
+    invalid = (
+        kept
+        or leaked
+        or judged in {"STALE", "MIXED"}
+        or (judged == "HALLUCINATED" and bool(forgotten))
+    )
+    valid = judged in PASSED and not invalid
+    return {"valid_use": float(valid), "invalid_use": float(invalid), "retained": barred}
 
 
 def counted_answer(trace: ProbeTrace) -> str:

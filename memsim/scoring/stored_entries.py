@@ -29,6 +29,7 @@ from memsim.scenario.words import ValueSearch, words
 from memsim.scoring.answer_match import occurrences
 from memsim.scoring.answer_text import read_words, stem
 from memsim.scoring.polarity import says_old
+from memsim.trace import WINDOW_TIERS
 
 if TYPE_CHECKING:
     from memsim.message import Message
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
     from memsim.trace import PlantedValue, StoreTrace
 
 EntryKind = Literal["barred", "stale", "right", "invented", "unplanted"]
-
-WINDOW = frozenset({"window", "working", "system", "tools", "query"})
-"""Tiers that only repeat the conversation or the rules; they are no store."""
 
 NOT_LIVE = frozenset(
     {"audit", "log", "export", "purged", "deleted", "denied"}
@@ -104,7 +102,7 @@ class StoreScore:
 def score_store(store: StoreTrace, embed: Callable[[], Embedder]) -> StoreScore:
     """Judge every entry of a store; `embed` is called only if near duplicates are possible."""
     shown = [s for s in store.surfaces if s.text.strip()]
-    kept = [s for s in shown if s.tier not in WINDOW | NOT_LIVE]
+    kept = [s for s in shown if s.tier not in WINDOW_TIERS | NOT_LIVE]
     judge = _StoreJudge(store)
     entries = tuple(map(judge.entry, kept))
     exact, near = _duplicates(entries, store, embed)
@@ -113,7 +111,7 @@ def score_store(store: StoreTrace, embed: Callable[[], Embedder]) -> StoreScore:
         exact=exact,
         near=near,
         characters=sum(len(s.text) for s in kept),
-        only_window=not kept and any(s.tier in WINDOW for s in shown),
+        only_window=not kept and any(s.tier in WINDOW_TIERS for s in shown),
         facts=_facts(entries, store.planted),
     )
 

@@ -31,8 +31,10 @@
 A turn's fields that are empty are left out; a probe's never are. A probe of a run with a judge has
 `"judge": ["right", "wrong", "unread"]` as well, its opinions one by one. A strategy that does not
 report its stores has `"inspectable": false` and `"inspection": "context"`; a black box has the
-first alone. `"answer_again"` follows the answer where that was wrong, and the answer from the
-evidence in the context alone is right and counts. A turn names its repeat when it is not the first.
+first alone. `"retained": [["pin", "context"]]` follows `hidden` where a fact was kept or used that
+was not to be remembered. `"answer_again"` follows the answer where that was wrong, and the answer
+from the evidence in the context alone is right and counts. A turn names its repeat when it is not
+the first.
 
 What an agent did with the memory's tools stands in a turn and in a probe::
 
@@ -153,6 +155,7 @@ def record(
         "scores": scores,
         "leaks": [{"fact": leak.fact, "in": leak.place} for leak in score.leaks],
         "hidden": len(trace.hidden),
+        **({"retained": [list(found) for found in score.retained]} if score.retained else {}),
         "evidence": [_evidence(piece) for piece in trace.evidence],
         "ranks": score.ranks and _values(score.ranks),
         "corpus": trace.corpus,

@@ -41,7 +41,8 @@ def trade_off(material: PlotMaterial) -> Picture | None:
     asked = "probes with evidence" if unread else "answerable probes"
     caption = (
         f"At {show_budget(board.budget)}, {best.strategy} remembers most:"
-        f" {share(recall_of(best))} of {best.lead.n:,} {asked} at {_short(_tokens(best))} tokens a turn."
+        f" {share(recall_of(best))} of {best.lead.n:,} {asked}"
+        f" at {_short(_tokens(best))} tokens a turn."
     )
     if cheap is not best:
         caption += (
