@@ -130,6 +130,8 @@ LATE = frozenset(
         "memsim.report.plots.dial_curves",
         "memsim.report.plots.fact_loss",
         "memsim.report.plots.named_lines",
+        "memsim.report.plots.named_points",
+        "memsim.report.plots.query_time",
         "memsim.report.plots.style",
         "memsim.report.plots.tradeoff",
         "memsim.service.app",

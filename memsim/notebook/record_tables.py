@@ -215,7 +215,8 @@ def _attack_leaks(record: Mapping[str, Any]) -> Iterator[Row]:
 def _facts(run: Run) -> Iterator[Row]:
     for case in run.cases:
         for line in run.turns(case.key):
-            for fact, kind, stored in line.get("store", {}).get("facts", ()):
+            store: Any = line.get("store", {})
+            for fact, kind, stored in store.get("facts", ()):
                 yield _case_row(case) | {"fact": fact, "kind": kind, "stored": stored}
 
 

@@ -74,7 +74,7 @@ class Results:
         """One kind of records as a data frame with flat columns.
 
         Args:
-            table: `probes`, `turns`, `cases` or `leaks`.
+            table: `probes`, `turns`, `cases`, `leaks` or `facts`.
 
         Raises:
             UsageError: there is no such table.

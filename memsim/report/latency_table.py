@@ -12,18 +12,22 @@ from memsim.report.run_summary import Board
 from memsim.runs.latency_file import latency_by_strategy
 from memsim.suite.cases import CaseResult
 
-LATENCY_NOTE = (
+PAGE_NOTE = (
     "Median and 95th percentile of a call: a message written, a turn ended, a context built."
-    " CPU: processor time of memsim's process, missing for a strategy in another process."
     " Times are those of the machine that played the run, for information; they are never gated."
+)
+LATENCY_NOTE = (
+    f"{PAGE_NOTE} CPU: processor time of memsim's process, missing for a strategy in another one."
 )
 _CLOCKS = {REAL: "", PROCESSOR: " CPU"}
 _NOTHING = "no time was kept in this run"
 
 
-def latency_table(cases: Sequence[CaseResult], board: Board) -> Table | None:
-    """Make the table of a board; None where nothing was timed."""
-    return _tables(cases).get((board.budget, board.dataset))
+def latency_table(
+    cases: Sequence[CaseResult], board: Board, clocks: Sequence[str] = (REAL, PROCESSOR)
+) -> Table | None:
+    """Make the table of a board, of some clocks; None where nothing was timed."""
+    return _tables(cases, clocks).get((board.budget, board.dataset))
 
 
 def latency_lines(cases: Sequence[CaseResult], width: int) -> Iterator[TextLine]:
@@ -37,23 +41,25 @@ def latency_lines(cases: Sequence[CaseResult], width: int) -> Iterator[TextLine]
     yield from wrapped(LATENCY_NOTE if tables else _NOTHING, width)
 
 
-def _tables(cases: Sequence[CaseResult]) -> dict[tuple[int, str], Table]:
+def _tables(
+    cases: Sequence[CaseResult], clocks: Sequence[str] = (REAL, PROCESSOR)
+) -> dict[tuple[int, str], Table]:
     """The table of each budget and dataset."""
     times: dict[tuple[int, str], dict[str, Sequence[LatencyRow]]] = {}
     for (strategy, budget, dataset), rows in latency_by_strategy(cases).items():
         times.setdefault((budget, dataset), {})[strategy] = rows
-    return {place: _table(found) for place, found in times.items()}
+    return {place: _table(found, clocks) for place, found in times.items()}
 
 
-def _table(times: dict[str, Sequence[LatencyRow]]) -> Table:
+def _table(times: dict[str, Sequence[LatencyRow]], clocks: Sequence[str]) -> Table:
     """Make a table with a row for each strategy, without clocks that nothing was timed by."""
     series = [(Column("strategy", right=False), [*times])]
     for operation in OPERATIONS.values():
-        for clock, mark in _CLOCKS.items():
+        for clock in clocks:
             found = [_row(rows, operation, clock) for rows in times.values()]
             if any(found):
                 rank = 0 if clock == REAL else 1
-                group = f"{operation}{mark}"
+                group = f"{operation}{_CLOCKS[clock]}"
                 p50 = [_time(r.p50 if r else None) for r in found]
                 p95 = [_time(r.p95 if r else None) for r in found]
                 series.append((Column("p50", group=group, rank=rank), p50))

@@ -22,7 +22,7 @@ from memsim.suite.cases import CaseResult
 
 LATENCY = "latency.json"
 _ABOUT = "Times of the machine that played the run, in milliseconds. They are never gated."
-_DIGITS = 4
+_DIGITS = 6
 
 LatencyKey = tuple[str, int, str]
 """A strategy, its budget and the dataset."""

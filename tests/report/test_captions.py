@@ -18,6 +18,7 @@ from memsim.gate.metric_comparison import ComparisonRules, compare
 from memsim.gate.score_sheet import ProbeScores, sheet_of_run
 from memsim.report.frames import Frames
 from memsim.report.layout import UNICODE
+from memsim.report.number_format import milliseconds
 from memsim.report.plots import one_picture, pictures
 from memsim.report.plots.fact_loss import AGES, LEAST
 from memsim.report.plots.style import share
@@ -298,6 +299,29 @@ def _with_controls(records: Records) -> dict[str, list[Line]]:
     return found
 
 
+def latency(runs: Mapping[int, Records]) -> str:
+    """The best, and the quickest, by the median time of a query in `latency.json`."""
+    budget = max(runs)
+    recall = runs[budget].recall()
+    rows = json.loads((runs[budget].folder / "latency.json").read_text("utf-8"))["rows"]
+    times = {
+        row["strategy"]: row["p50_ms"]
+        for row in rows
+        if (row["budget"], row["operation"], row["clock"]) == (budget, "query", "real")
+    }
+    best = max(recall, key=lambda n: (recall[n], -times[n]))
+    quick = min(recall, key=lambda n: (times[n], -recall[n]))
+    said = (
+        f"{best} remembers most, {share(recall[best])},"
+        f" and takes {milliseconds(times[best])} for a query."
+    )
+    if quick != best:
+        said = (
+            f"{said} {quick} is quickest: {milliseconds(times[quick])} at {share(recall[quick])}."
+        )
+    return f"{said} Times are those of the machine that played the run."
+
+
 CAPTIONS: Mapping[str, Callable[[Mapping[int, Records]], str]] = {
     "trade-off": trade_off,
     "forgetting": forgetting,
@@ -308,6 +332,7 @@ CAPTIONS: Mapping[str, Callable[[Mapping[int, Records]], str]] = {
     "heat-map": heat_map,
     "budget-sweep": budget_sweep,
     "needle-grid": needle_grid,
+    "latency": latency,
 }
 
 

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memsim.latency import REAL
 from memsim.report import number_format
 from memsim.report.html.markup import Markup, element, table
 from memsim.report.html.page_content import PageContent, section, strategy_name
-from memsim.report.latency_table import LATENCY_NOTE, latency_table
+from memsim.report.latency_table import PAGE_NOTE, latency_table
 from memsim.report.layout import Column, Table
 from memsim.report.plots.palette import Looks
 from memsim.report.run_summary import Board, BoardRow
@@ -75,13 +76,14 @@ def spending(subject: PageContent) -> Markup:
 
 
 def _times(subject: PageContent, board: Board) -> Iterator[str]:
-    times = latency_table(subject.run.cases, board)
+    times = latency_table(subject.run.cases, board, clocks=(REAL,))
     if times is None:
         return
     yield subject.plot(LATENCY_PLOT)
     over = f"Time of a call at budget {number_format.budget(board.budget)}"
     yield table(times, over, heading=0)
-    yield element("p", LATENCY_NOTE, class_="note")
+    said = " Processor time is in latency.json."
+    yield element("p", PAGE_NOTE, said, class_="note")
 
 
 def _notes(subject: PageContent, spent: Sequence[StrategyCost]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from memsim.report.plots.baseline_change import forest
 from memsim.report.plots.breakdown import heat_map, leakage_matrix, needle_grid
 from memsim.report.plots.cost import context_over_time, spend
 from memsim.report.plots.fact_loss import forgetting_curve, survival, whereabouts
-from memsim.report.plots.latency import latency
+from memsim.report.plots.query_time import query_time
 from memsim.report.plots.style import Picture, PlotMaterial, styled
 from memsim.report.plots.tradeoff import budget_sweep, trade_off
 from memsim.report.run_summary import RunSummary
@@ -35,7 +35,7 @@ PLOTS: Mapping[str, Draw] = {
     "abstention": abstention,
     "needle-grid": needle_grid,
     "leakage": leakage_matrix,
-    "latency": latency,
+    "latency": query_time,
 }
 """Each plot by its name, in the order in which a report shows them."""
 

@@ -23,6 +23,7 @@ from memsim.scoring.metric import CaseRecords, Line, Measure, Metric
 
 _ORDER = (
     *("answers", "evidence_shares", "ranked_evidence", "audits", "lost", "leaks", "unscored"),
+    *("invalid_use", "store_contents"),
     *("context_tokens", "caching", "compactions", "model_calls", "cost"),
 )
 """Files whose metrics are listed first, in this order; others follow by name."""

@@ -13,7 +13,7 @@ from memsim.report.run_summary import BoardRow
 from memsim.runs.latency_file import latency_by_strategy
 
 
-def latency(material: PlotMaterial) -> Picture | None:
+def query_time(material: PlotMaterial) -> Picture | None:
     """Plot recall by the median time of a query; None where nothing was timed."""
     times = _query_times(material)
     board = material.board
