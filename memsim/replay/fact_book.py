@@ -204,8 +204,10 @@ class FactBook:
         )
 
     def _is_barred(self, fact: Fact) -> bool:
-        openly = (f.value for f in self._versions[fact.id] if not f.no_store)
-        return fact.no_store and fact.value not in openly
+        if not fact.no_store:
+            return False
+        stated = (f for versions in self._versions.values() for f in versions if not f.no_store)
+        return fact.value not in {f.value for f in stated}
 
     def _state(self, fact: Fact) -> FactState:
         if self._is_barred(fact):

@@ -99,9 +99,9 @@ def test_what_was_not_to_be_remembered_is_retained_if_stored_or_used(
 def test_a_value_that_is_later_said_openly_may_be_remembered() -> None:
     """The last word counts."""
     told = ScenarioBuilder("told").no_store("My code is 7731.", facts={"code": "7731"})
-    told.user("You may remember it after all: my code is 7731.", facts={"code": "7731"})
+    told.user("You may remember it after all: my code is 7731.", facts={"open": "7731"})
     told.session("s2").user("Hello again.")
-    told.probe("code", ask="What is my code?", expect="7731")
+    told.probe("code", ask="What is my code?", expect="7731", facts="open")
     line = played(told.build(), partial(Transcript, stores=True, shows=True))["code"]
     assert line["outcome"] == "PASS"
 
