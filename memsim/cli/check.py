@@ -96,6 +96,8 @@ def command(
     _need_hypothesis()
     project = find_project()
     settings = settings_of(project, {"seed": seed, "jobs": jobs})
+    if isinstance(settings.jobs, str):
+        raise UsageError(f"-j {settings.jobs}: memsim check plays on this machine, as with -j 4")
     if in_lockstep:
         if expression:
             raise UsageError("--noninterference cannot be combined with -k: remove -k")

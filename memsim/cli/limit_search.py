@@ -81,12 +81,12 @@ class LimitSearch:
     Attributes:
         folder: where the stories are written.
         budget: tokens of a context.
-        jobs: processes; 0 lets memsim choose.
+        jobs: processes; 0 lets memsim choose, and a text is a Ray cluster.
     """
 
     folder: Path
     budget: int
-    jobs: int
+    jobs: int | str
 
     def climbed(
         self, strategies: Sequence[str], dials: Sequence[str], family: str | None

@@ -177,8 +177,7 @@ def _played(plan: TwistPlan, jobs: str | None) -> tuple[dict[CaseSpec, CaseOutco
     from memsim.suite.scenarios import rare_garbage_collection
 
     specs = plan.specs
-    number = 0 if jobs in {None, "auto"} else int(str(jobs))
-    executor = choose_executor(number, len(specs), sum(spec.turns for spec in specs))
+    executor = choose_executor(_workers(jobs), len(specs), sum(spec.turns for spec in specs))
     found: dict[CaseSpec, CaseOutcome] = {}
     unmeasured = False
     with rare_garbage_collection(), closing(executor.run(specs, run_case)) as outcomes:
@@ -188,6 +187,13 @@ def _played(plan: TwistPlan, jobs: str | None) -> tuple[dict[CaseSpec, CaseOutco
                 unmeasured = True
             found[specs[place]] = outcome
     return found, unmeasured
+
+
+def _workers(jobs: str | None) -> int | str:
+    """Processes, 0 for as many as useful, or a Ray cluster."""
+    if jobs is not None and jobs.startswith("ray"):
+        return jobs
+    return 0 if jobs in {None, "auto"} else int(str(jobs))
 
 
 def _shown(pairs: Iterator[TwistedQuestion]) -> Iterator[TextLine]:

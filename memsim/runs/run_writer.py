@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
-from functools import cache
-from importlib import metadata
 from itertools import takewhile
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Self
 
 from memsim.atomic_files import open_itself
 from memsim.errors import ExitCode, RunFolderError
+from memsim.package_versions import versions_here
 from memsim.runs.case_log import (
     AHEAD,
     CASES,
@@ -56,25 +55,15 @@ if TYPE_CHECKING:
 
 # The versions and the state of the working tree of a run, for information only.
 
-_PACKAGES = ("memsim", "chromadb", "litellm", "tiktoken", "wordllama")
-
 
 def provenance(started: datetime) -> dict[str, object]:
     """Collect the start time, the versions and the commit of a run."""
     return {
         "created": started.isoformat(timespec="milliseconds"),
-        "versions": {"python": platform.python_version(), **dict(map(_version, _PACKAGES))},
+        "versions": versions_here(),
         "platform": platform.system().lower(),
         **_commit(),
     }
-
-
-@cache
-def _version(package: str) -> tuple[str, str | None]:
-    try:
-        return package, metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return package, None
 
 
 def _commit() -> dict[str, object]:

@@ -74,6 +74,8 @@ class ScenarioRef:
             ScenarioError: the file is wrong.
             RefError: the file no longer holds it.
         """
+        if (held := _HELD.get(self)) is not None:
+            return held
         if self.place is None:
             raise RefError(f"{self} has not been found yet")
         if self.dataset:
@@ -85,6 +87,17 @@ class ScenarioRef:
         if self.twist:
             return _twisted(self.twist, self.name, inside)
         return inside[self.name]
+
+
+_HELD: dict[ScenarioRef, Scenario] = {}
+"""Scenarios that another machine sent."""
+
+
+def hold(ref: ScenarioRef, scenario: Scenario) -> None:
+    """Take a scenario as another machine sent it; only the latest one is held."""
+    if _HELD.get(ref) is not scenario:
+        _HELD.clear()
+        _HELD[ref] = scenario
 
 
 def _twisted(twist: str, name: str, inside: Mapping[str, Scenario]) -> Scenario:

@@ -1,0 +1,159 @@
+"""Connect to a Ray cluster: quietly, without telemetry, and without its dashboard."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from memsim.case_queue import available_processors
+from memsim.errors import Unmeasurable, UsageError
+
+LOCAL = "ray"
+"""What `-j` is for a cluster on this machine."""
+
+_SETTINGS = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else Ray warns of a change to come
+    "RAY_CLIENT_RECONNECT_GRACE_PERIOD": "10",
+}
+_TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+"""Ray listens on all interfaces; nobody but this process may talk to the cluster that it makes."""
+
+
+class RayHeadLostError(Unmeasurable):
+    """The head of the Ray cluster ended; cases that were finished before are kept."""
+
+
+class RayConnection:
+    """A cluster that this process is connected to.
+
+    Attributes:
+        ray: the module of Ray.
+    """
+
+    def __init__(self, ray: Any, address: str) -> None:  # noqa: ANN401 - a module
+        self.ray = ray
+        self._address = address
+
+    def processors(self) -> int:
+        """How many processors the cluster has now.
+
+        Raises:
+            Unmeasurable: it has none.
+        """
+        found = int(self.ray.cluster_resources().get("CPU", 0))
+        if not found:
+            raise Unmeasurable(f"-j {self._address}: the cluster has no processor")
+        return found
+
+    def check_head(self) -> None:
+        """Check that the head of the cluster is alive.
+
+        Raises:
+            RayHeadLostError: it ended.
+        """
+        # Of a cluster at an address, the connection itself ends.
+        node = getattr(self.ray._private.worker, "_global_node", None)  # noqa: SLF001 - Ray tells it nowhere else
+        dead = {kind for kind, _ in node.dead_processes()} if node is not None else set()
+        if dead & {"gcs_server", "raylet"}:
+            raise _head_lost(self._address)
+
+
+def _head_lost(address: str) -> RayHeadLostError:
+    said = "the Ray head ended; finished cases are kept, and the same command plays the others"
+    return RayHeadLostError(f"-j {address}: {said}")
+
+
+@contextmanager
+def connected(address: str) -> Iterator[RayConnection]:
+    """Connect to a cluster, and disconnect at the end.
+
+    A process that is connected already stays so, and its cluster is used.
+
+    Args:
+        address: `ray` for a cluster on this machine, made now and ended at the end; or
+            `ray://host:port`.
+
+    Raises:
+        UsageError: Ray is not installed, or there is no cluster at the address.
+        RayHeadLostError: the head ended in the meantime.
+    """
+    local = address == LOCAL
+    with _environment(_SETTINGS | (_TOKEN if local else {})):
+        ray = _import_ray()
+        if ray.is_initialized():
+            yield RayConnection(ray, address)
+            return
+        with _silence(ray):
+            with _signals_kept():
+                _connect(ray, address)
+            try:
+                yield RayConnection(ray, address)
+            except ConnectionError as error:
+                raise _head_lost(address) from error
+            finally:
+                with suppress(ConnectionError):
+                    ray.shutdown()
+
+
+def _import_ray() -> Any:  # noqa: ANN401 - a module
+    try:
+        import ray
+    except ImportError as error:
+        raise UsageError("-j ray needs Ray: pip install 'memsim[ray]'") from error
+    return ray
+
+
+def _connect(ray: Any, address: str) -> None:  # noqa: ANN401 - a module
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "CRITICAL"}
+    if address == LOCAL:
+        own = {"num_cpus": available_processors(), "include_dashboard": False}
+        ray.init("local", _node_ip_address="127.0.0.1", **own, **quiet)
+        return
+    try:
+        ray.init(address, **quiet)
+    except (ConnectionError, OSError, RuntimeError, TimeoutError, ValueError) as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise UsageError(f"-j {address}: no Ray cluster answers there: {said[:200]}") from error
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Set variables that the user did not set, for as long as Ray runs."""
+    added = [name for name in values if name not in os.environ]
+    os.environ.update({name: values[name] for name in added})
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    """Undo that Ray handles SIGTERM by itself."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _silence(ray: Any) -> Iterator[None]:  # noqa: ANN401 - a module
+    """Keep Ray from printing how workers and nodes died: the lost cases tell that."""
+    worker = ray._private.worker  # noqa: SLF001 - no setting of Ray silences these lines
+    before = worker.print_worker_logs
+    worker.print_worker_logs = lambda *_: None
+    try:
+        yield
+    finally:
+        worker.print_worker_logs = before

@@ -1,0 +1,418 @@
+"""Playing cases on Ray: the same bytes, and only the case that a dead process played is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memsim.discovery.project import find_project
+from memsim.discovery.strategy_ref import StrategyRef
+from memsim.errors import RefError, UsageError
+from memsim.executors import choose_executor
+from memsim.models.model_access import ModelAccess
+from memsim.ray_executor import RayPool
+from memsim.shipped_files import Packer, Shipment, Unpacker
+from memsim.suite.cases import CaseSpec
+from memsim.suite.scenarios import find_scenarios
+
+RECORDS = ("probes.jsonl", "turns.jsonl", "contexts.jsonl", "report.md")
+STRATEGY = """
+import os
+import signal
+import time
+from pathlib import Path
+
+from memsim import Strategy
+
+
+class Mine(Strategy):
+    \"\"\"Waits for each answer, and kills its process where a file says so.\"\"\"
+
+    def __init__(self, env, seconds: float = 0.0, killer: str = ""):
+        self.seconds, self.killer = seconds, killer
+
+    def observe(self, message):
+        if self.killer and Path(self.killer).exists():
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def context(self, query):
+        time.sleep(self.seconds)
+        return "The code is 1."
+"""
+SCENARIO = """memsim: 1
+name: {name}
+script:
+  - user: The code is {code}.
+  - filler: {{turns: 6}}
+  - ask: What is the code?
+    expect: "{code}"
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with twelve scenarios and a strategy of its own."""
+    (tmp_path / "pyproject.toml").write_text("[tool.memsim]\n")
+    (tmp_path / "mine.py").write_text(STRATEGY)
+    (tmp_path / "scenarios").mkdir()
+    for number in range(12):
+        text = SCENARIO.format(name=f"code_{number:02}", code=1000 + number)
+        (tmp_path / "scenarios" / f"code_{number:02}.yaml").write_text(text)
+    return tmp_path
+
+
+def memsim(project: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start `memsim run` in a project."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "memsim", "run", *arguments],
+        cwd=project,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Exit code, output and errors of a process that ends."""
+    out, err = process.communicate(timeout=150)
+    return process.returncode, out, err
+
+
+def cases(folder: Path) -> dict[str, dict[str, Any]]:
+    """The kept cases by their ids."""
+    path = folder / "cases.jsonl"
+    text = path.read_text() if path.exists() else ""
+    return {case["id"]: case for case in map(json.loads, text.splitlines())}
+
+
+def wait_for_cases(process: subprocess.Popen[str], count: int) -> None:
+    """Wait until so many lines of progress were printed."""
+    assert process.stderr is not None
+    for _ in range(count):
+        assert process.stderr.readline()
+
+
+def assert_same_records(one: Path, other: Path) -> None:
+    """Both runs have the same bytes."""
+    for name in RECORDS:
+        assert (one / name).read_bytes() == (other / name).read_bytes(), name
+
+
+class Nodes:
+    """Two Ray nodes, the first of which is the head."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.address = f"ray://127.0.0.1:{port}"
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).parent / "ray_nodes.py"), str(port)],
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=os.environ | {"RAY_USAGE_STATS_ENABLED": "0"},
+        )
+        self._wait_for("ready")
+
+    def kill(self, which: str) -> None:
+        """Kill every process of the second `node`, or of the `head`."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{which}\n")
+        self._process.stdin.flush()
+        self._wait_for("killed")
+
+    def _wait_for(self, word: str) -> None:
+        assert self._process.stdout is not None
+        while (line := self._process.stdout.readline()).strip() != word:
+            assert line, "the nodes ended"
+
+    def close(self) -> None:
+        """End what is left of them."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(60)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+
+
+@pytest.fixture
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+    """Two nodes, in a folder where neither the scenarios nor the strategy are."""
+    made = Nodes(tmp_path_factory.mktemp("nodes"))
+    yield made
+    made.close()
+
+
+def test_a_run_on_ray_has_the_bytes_of_a_run_on_one_process(project: Path) -> None:
+    """With a strategy of memsim and one of the user; nothing of Ray is printed."""
+    strategies = ("-s", "bm25", "-s", "mine.py@Mine", "--progress", "none")
+    assert ended(memsim(project, *strategies, "-j", "1", "-o", "one"))[0] == 0
+
+    code, out, err = ended(memsim(project, *strategies, "-j", "ray", "-o", "ray"))
+
+    assert (code, err) == (0, "")
+    assert "ray" not in out.replace("ray/report.md", "").lower().split()
+    assert_same_records(project / "one", project / "ray")
+
+
+def test_a_killed_actor_loses_only_its_case(project: Path) -> None:
+    """The others are played, the run is not green, and the same command plays only what is lost."""
+    killer = project / "kill"
+    killer.touch()
+    strategies = ("-s", "bm25", "-s", f"mine.py@Mine:killer={killer}", "-k", "bm25 or code_03")
+    run = (*strategies, "-j", "ray", "-o", "ray", "--progress", "plain")
+
+    code, out, err = ended(memsim(project, *run))
+
+    lost = [case for case, found in cases(project / "ray").items() if found["state"] == "lost"]
+    assert (code, len(lost), len(cases(project / "ray"))) == (7, 1, 16)
+    assert "code_03" in lost[0] and "Mine" in lost[0]
+    assert "1 of 16 cases lost: the process that played them died" in err
+    killer.unlink()
+    code, out, err = ended(memsim(project, *run))
+    assert code == 0
+    assert sum(line.startswith("[") for line in err.splitlines()) == 1
+    assert ended(memsim(project, *strategies, "-j", "1", "-o", "one"))[0] == 0
+    assert_same_records(project / "one", project / "ray")
+
+
+def test_a_killed_node_loses_only_what_it_played(project: Path, nodes: Nodes) -> None:
+    """On two nodes that have neither the scenarios nor the strategy; the second one is killed."""
+    moved = project.parent / "elsewhere"
+    slow = ("-s", "mine.py@Mine:seconds=2", "-k", "Mine", "--progress", "plain")
+    run = (*slow, "-j", nodes.address, "-o", "ray")
+    process = memsim(project, *run)
+    wait_for_cases(process, 3)
+
+    nodes.kill("node")
+    code, _, err = ended(process)
+
+    found = cases(project / "ray")
+    lost = [case for case, one in found.items() if one["state"] == "lost"]
+    assert (code, len(found), len(lost)) == (7, 12, 1), err
+    assert "12 cases lost: the process that played them died" in err
+    code, _, err = ended(memsim(project, *run))
+    assert code == 0
+    assert sum(line.startswith("[") for line in err.splitlines()) == len(lost)
+    assert ended(memsim(project, *slow, "-j", "2", "-o", "one"))[0] == 0
+    assert_same_records(project / "one", project / "ray")
+    assert not moved.exists()
+
+
+def test_a_killed_head_keeps_what_was_played(project: Path, nodes: Nodes) -> None:
+    """One line, exit 7, no report; the same command plays the others elsewhere."""
+    slow = ("-s", "mine.py@Mine:seconds=1", "-k", "Mine", "--progress", "plain", "-o", "ray")
+    process = memsim(project, *slow, "-j", nodes.address)
+    wait_for_cases(process, 3)
+
+    nodes.kill("head")
+    code, out, err = ended(process)
+
+    assert code == 7
+    assert "the Ray head ended; finished cases are kept" in err
+    assert "Traceback" not in err
+    assert not (project / "ray" / "report.md").exists()
+    code, out, err = ended(memsim(project, *slow, "-j", "2"))
+    assert code == 0
+    assert "is continued" in err
+    assert len(cases(project / "ray")) == 12
+
+
+def test_a_killed_head_of_this_machine_keeps_what_was_played(project: Path) -> None:
+    """As on a cluster."""
+    slow = ("-s", "mine.py@Mine:seconds=3", "-k", "Mine", "--progress", "plain", "-o", "ray")
+    process = memsim(project, *slow, "-j", "ray")
+    wait_for_cases(process, 2)
+
+    for kind in ("gcs_server", "raylet"):
+        for pid in _descendants(process.pid, kind):
+            os.kill(pid, signal.SIGKILL)
+    code, _, err = ended(process)
+
+    assert code == 7
+    assert "the Ray head ended; finished cases are kept" in err
+    assert "Traceback" not in err
+    assert not (project / "ray" / "report.md").exists()
+    code, _, err = ended(memsim(project, *slow, "-j", "2"))
+    assert (code, len(cases(project / "ray"))) == (0, 12)
+
+
+def test_an_interrupt_keeps_what_was_played(project: Path) -> None:
+    """Exit 2 and the command that goes on, as on this machine; no process is left."""
+    slow = ("-s", "mine.py@Mine:seconds=2", "-k", "Mine", "--progress", "plain", "-o", "ray")
+    process = memsim(project, *slow, "-j", "ray")
+    wait_for_cases(process, 2)
+    left = _descendants(process.pid, "")
+
+    process.send_signal(signal.SIGINT)
+    code, _, err = ended(process)
+
+    assert code == 2
+    assert "interrupted: " in err
+    assert "to go on: memsim run" in err
+    assert len(left) > 3
+    deadline = time.monotonic() + 60
+    while any(Path(f"/proc/{pid}/exe").exists() and _alive(pid) for pid in left):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def _descendants(pid: int, kind: str) -> list[int]:
+    """Processes below one whose command line holds a word."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                status = (entry / "stat").read_text()
+                command = (entry / "cmdline").read_bytes().decode(errors="replace")
+            except OSError:
+                continue
+            parents[int(entry.name)] = (int(status.rpartition(")")[2].split()[1]), command)
+    below = {pid}
+    for _ in range(6):
+        below |= {child for child, (parent, _) in parents.items() if parent in below}
+    return [p for p in below - {pid} if kind in parents[p][1].split("\0")[0]]
+
+
+@pytest.mark.parametrize("jobs", ["ray:8", "ray://", "ray://host", "ray://host:1:2", "rays"])
+def test_an_address_has_one_form(project: Path, jobs: str) -> None:
+    """Anything else is refused in one line."""
+    code, _, err = ended(memsim(project, "-j", jobs))
+
+    assert code == 4
+    assert f"-j must be ray or ray://host:port for a Ray cluster, not {jobs!r}" in err
+
+
+def test_without_ray_one_line_says_what_to_install(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Exit 4, before anything is played."""
+    empty = tmp_path_factory.mktemp("empty")
+    (empty / "ray.py").write_text("raise ModuleNotFoundError('ray')\n")
+    process = subprocess.run(
+        [sys.executable, "-m", "memsim", "run", "-s", "bm25", "-j", "ray", "-q"],
+        cwd=project,
+        env=os.environ | {"PYTHONPATH": str(empty)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert process.returncode == 4
+    assert process.stderr.strip().endswith("-j ray needs Ray: pip install 'memsim[ray]'")
+
+
+def test_no_cluster_at_an_address_is_one_line(project: Path) -> None:
+    """Exit 4."""
+    code, _, err = ended(memsim(project, "-s", "bm25", "-q", "-j", "ray://127.0.0.1:1"))
+
+    assert code == 4
+    assert "-j ray://127.0.0.1:1: no Ray cluster answers there" in err
+    assert "Traceback" not in err
+
+
+# What needs no Ray.
+
+
+def spec_of(project: Path, strategy: str = "mine.py") -> CaseSpec:
+    """The case of a project's first scenario."""
+    found = find_project(project)
+    (scenario, *_) = find_scenarios([], found)
+    file = StrategyRef(name="Mine", path=strategy, file=project / strategy, class_name="Mine")
+    return CaseSpec(scenario=scenario, strategy=file, budget=4096, turns=8, probes=1)
+
+
+def sent_of(spec: CaseSpec) -> tuple[Shipment, dict[str, bytes]]:
+    """What is sent of a case."""
+    packer = Packer(lambda data: data)
+    sent = packer.pack(spec)
+    return sent, {name: bytes(data) for name, data in packer.stored.items()}  # type: ignore[call-overload]
+
+
+def test_what_is_sent_is_played_where_its_files_are_not(project: Path) -> None:
+    """The scenario and the strategy are those that were sent, by their content."""
+    spec = spec_of(project)
+    script = spec.scenario.load()
+    sent, stored = sent_of(spec)
+    shutil.rmtree(project / "scenarios")
+    source = (project / "mine.py").read_bytes()
+    (project / "mine.py").write_text("raise RuntimeError\n")
+
+    there = Unpacker().unpack(spec, sent, stored.__getitem__)
+
+    assert there.scenario.load() == script
+    assert there.strategy.file is not None
+    assert there.strategy.file != project / "mine.py"
+    assert there.strategy.file.read_bytes() == source
+    assert (there.key, there.scenario, there.strategy) == (spec.key, spec.scenario, spec.strategy)
+
+
+def test_a_file_that_is_there_is_used_where_it_lies(project: Path) -> None:
+    """So that its tracebacks are the same."""
+    spec = spec_of(project)
+    sent, stored = sent_of(spec)
+
+    assert Unpacker().unpack(spec, sent, stored.__getitem__).strategy.file == project / "mine.py"
+
+
+def test_the_same_content_is_sent_once(project: Path) -> None:
+    """Whatever it is called."""
+    shutil.copy(project / "mine.py", project / "yours.py")
+    packer = Packer(lambda data: data)
+
+    one, other = packer.pack(spec_of(project)), packer.pack(spec_of(project, "yours.py"))
+
+    assert one == other
+    assert len(packer.stored) == 2
+
+
+def test_a_strategy_whose_other_files_differ_there_is_refused(project: Path) -> None:
+    """What its parameters name is not sent, so it must be the same."""
+    spec = spec_of(project)
+    sent, stored = sent_of(spec)
+
+    with pytest.raises(RefError, match="missing or differs on this node"):
+        Unpacker().unpack(spec, replace(sent, source="0" * 64), stored.__getitem__)
+
+
+@pytest.mark.parametrize(
+    ("access", "said"),
+    [
+        (ModelAccess(ledger=Path("spent")), "--max-cost cannot be kept on other machines"),
+        (ModelAccess(mode="new"), "other machines cannot record"),
+    ],
+)
+def test_what_would_be_written_elsewhere_is_refused(
+    project: Path, access: ModelAccess, said: str
+) -> None:
+    """Before a cluster is looked for."""
+    spec = replace(spec_of(project), access=access)
+    executor = choose_executor("ray://127.0.0.1:1", 1, 8)
+
+    assert isinstance(executor, RayPool)
+    with pytest.raises(UsageError, match=said):
+        list(executor.run([spec], lambda _: pytest.fail("it was played")))
