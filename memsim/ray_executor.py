@@ -195,6 +195,11 @@ class _Crew:
             ) from error
 
     def dismiss(self) -> None:
+        idle = [p.actor for p in self._players if p.hello is None and not p.playing]
+        if idle:
+            with suppress(Exception):  # the head may be gone
+                closed = [actor.close.remote() for actor in idle]
+                self._cluster.ray.wait(closed, num_returns=len(closed), timeout=_LOOK)
         for player in self._players:
             with suppress(Exception):  # the head may be gone
                 self._cluster.ray.kill(player.actor)

@@ -53,6 +53,10 @@ class CasePlayer:
         address = str(ray.util.get_node_ip_address())  # type: ignore[no-untyped-call]
         return NodeReport(address, versions_here(), platform.system())
 
+    def close(self) -> None:
+        """Remove what was sent."""
+        self._unpacker.close()
+
     def play(
         self, spec: CaseSpec, sent: Shipment, stored: Mapping[str, Any]
     ) -> CaseReply | CaseError:

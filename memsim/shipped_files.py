@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
+import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -96,7 +97,7 @@ class Unpacker:
     """Unpacks what cases need on this machine."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="memsim-")
+        self._folder: Path | None = None
         self._paths: dict[tuple[str, Path], Path] = {}
         self._scenarios: dict[str, Scenario] = {}
 
@@ -126,8 +127,18 @@ class Unpacker:
             hold(scenario, self._script(sent.scenario, fetch))
         guarded = spec.guarded
         if guarded is not None:
-            guarded = (*guarded, Path(self._folder.name) / "scenarios")
+            guarded = (*guarded, self._own_folder() / "scenarios")
         return replace(spec, strategy=strategy, scenario=scenario, guarded=guarded)
+
+    def close(self) -> None:
+        """Remove what was unpacked."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _own_folder(self) -> Path:
+        if self._folder is None:
+            self._folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="memsim-")))
+        return self._folder
 
     def _script(self, fingerprint: str, fetch: Callable[[str], bytes]) -> Scenario:
         if fingerprint not in self._scenarios:
@@ -149,7 +160,7 @@ class Unpacker:
     def _write(
         self, fingerprint: str, name: str, contents: Sequence[tuple[str, bytes]], kind: str
     ) -> Path:
-        root = Path(os.path.realpath(self._folder.name)) / kind / fingerprint[:16] / name
+        root = self._own_folder() / kind / fingerprint[:16] / name
         for inside, data in contents:
             file = root / inside if inside else root
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import shutil
 import signal
 import socket
@@ -40,24 +41,28 @@ from memsim import Strategy
 class Mine(Strategy):
     \"\"\"Waits for each answer, and kills its process where a file says so.\"\"\"
 
-    def __init__(self, env, seconds: float = 0.0, killer: str = ""):
-        self.seconds, self.killer = seconds, killer
+    def __init__(self, env, *, seconds: float = 0.0, killer: str = "") -> None:
+        super().__init__(env)
+        self.seconds, self.killer, self.last = seconds, killer, []
 
     def observe(self, message):
+        self.last = [message]
         if self.killer and Path(self.killer).exists():
             os.kill(os.getpid(), signal.SIGKILL)
 
     def context(self, query):
         time.sleep(self.seconds)
-        return "The code is 1."
+        build = self.env.build
+        return build.context(build.section("window", self.last))
 """
 SCENARIO = """memsim: 1
 name: {name}
-script:
+turns:
   - user: The code is {code}.
-  - filler: {{turns: 6}}
-  - ask: What is the code?
-    expect: "{code}"
+    facts: {{code: "{code}"}}
+  - assistant: Noted.
+probes:
+  code: {{after: end, ask: What is the code?, expect: "{code}"}}
 """
 
 
@@ -73,11 +78,12 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def memsim(project: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Start `memsim run` in a project."""
+def memsim(project: Path, *arguments: str, jobs: str) -> subprocess.Popen[str]:
+    """Start `memsim run` in a project; reports name the command, so `-j` is a variable."""
     return subprocess.Popen(
         [sys.executable, "-m", "memsim", "run", *arguments],
         cwd=project,
+        env=os.environ | {"MEMSIM_JOBS": jobs},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -162,9 +168,9 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
 def test_a_run_on_ray_has_the_bytes_of_a_run_on_one_process(project: Path) -> None:
     """With a strategy of memsim and one of the user; nothing of Ray is printed."""
     strategies = ("-s", "bm25", "-s", "mine.py@Mine", "--progress", "none")
-    assert ended(memsim(project, *strategies, "-j", "1", "-o", "one"))[0] == 0
+    assert ended(memsim(project, *strategies, "-o", "one", jobs="1"))[0] == 0
 
-    code, out, err = ended(memsim(project, *strategies, "-j", "ray", "-o", "ray"))
+    code, out, err = ended(memsim(project, *strategies, "-o", "ray", jobs="ray"))
 
     assert (code, err) == (0, "")
     assert "ray" not in out.replace("ray/report.md", "").lower().split()
@@ -175,29 +181,30 @@ def test_a_killed_actor_loses_only_its_case(project: Path) -> None:
     """The others are played, the run is not green, and the same command plays only what is lost."""
     killer = project / "kill"
     killer.touch()
-    strategies = ("-s", "bm25", "-s", f"mine.py@Mine:killer={killer}", "-k", "bm25 or code_03")
-    run = (*strategies, "-j", "ray", "-o", "ray", "--progress", "plain")
+    refs = ("-s", "bm25", "-s", f"mine.py@Mine:killer={killer}")
+    strategies = (*refs, "-k", "bm25 or code_03", "--progress", "plain")
+    run = (*strategies, "-o", "ray")
 
-    code, out, err = ended(memsim(project, *run))
+    code, _, err = ended(memsim(project, *run, jobs="ray"))
 
     lost = [case for case, found in cases(project / "ray").items() if found["state"] == "lost"]
     assert (code, len(lost), len(cases(project / "ray"))) == (7, 1, 16)
-    assert "code_03" in lost[0] and "Mine" in lost[0]
+    assert "code_03" in lost[0]
+    assert "Mine" in lost[0]
     assert "1 of 16 cases lost: the process that played them died" in err
     killer.unlink()
-    code, out, err = ended(memsim(project, *run))
+    code, _, err = ended(memsim(project, *run, jobs="ray"))
     assert code == 0
     assert sum(line.startswith("[") for line in err.splitlines()) == 1
-    assert ended(memsim(project, *strategies, "-j", "1", "-o", "one"))[0] == 0
+    assert ended(memsim(project, *strategies, "-o", "one", jobs="1"))[0] == 0
     assert_same_records(project / "one", project / "ray")
 
 
 def test_a_killed_node_loses_only_what_it_played(project: Path, nodes: Nodes) -> None:
     """On two nodes that have neither the scenarios nor the strategy; the second one is killed."""
-    moved = project.parent / "elsewhere"
     slow = ("-s", "mine.py@Mine:seconds=2", "-k", "Mine", "--progress", "plain")
-    run = (*slow, "-j", nodes.address, "-o", "ray")
-    process = memsim(project, *run)
+    run = (*slow, "-o", "ray")
+    process = memsim(project, *run, jobs=nodes.address)
     wait_for_cases(process, 3)
 
     nodes.kill("node")
@@ -207,28 +214,27 @@ def test_a_killed_node_loses_only_what_it_played(project: Path, nodes: Nodes) ->
     lost = [case for case, one in found.items() if one["state"] == "lost"]
     assert (code, len(found), len(lost)) == (7, 12, 1), err
     assert "12 cases lost: the process that played them died" in err
-    code, _, err = ended(memsim(project, *run))
+    code, _, err = ended(memsim(project, *run, jobs=nodes.address))
     assert code == 0
     assert sum(line.startswith("[") for line in err.splitlines()) == len(lost)
-    assert ended(memsim(project, *slow, "-j", "2", "-o", "one"))[0] == 0
+    assert ended(memsim(project, *slow, "-o", "one", jobs="2"))[0] == 0
     assert_same_records(project / "one", project / "ray")
-    assert not moved.exists()
 
 
 def test_a_killed_head_keeps_what_was_played(project: Path, nodes: Nodes) -> None:
     """One line, exit 7, no report; the same command plays the others elsewhere."""
     slow = ("-s", "mine.py@Mine:seconds=1", "-k", "Mine", "--progress", "plain", "-o", "ray")
-    process = memsim(project, *slow, "-j", nodes.address)
+    process = memsim(project, *slow, jobs=nodes.address)
     wait_for_cases(process, 3)
 
     nodes.kill("head")
-    code, out, err = ended(process)
+    code, _, err = ended(process)
 
     assert code == 7
     assert "the Ray head ended; finished cases are kept" in err
     assert "Traceback" not in err
     assert not (project / "ray" / "report.md").exists()
-    code, out, err = ended(memsim(project, *slow, "-j", "2"))
+    code, _, err = ended(memsim(project, *slow, jobs="2"))
     assert code == 0
     assert "is continued" in err
     assert len(cases(project / "ray")) == 12
@@ -237,7 +243,7 @@ def test_a_killed_head_keeps_what_was_played(project: Path, nodes: Nodes) -> Non
 def test_a_killed_head_of_this_machine_keeps_what_was_played(project: Path) -> None:
     """As on a cluster."""
     slow = ("-s", "mine.py@Mine:seconds=3", "-k", "Mine", "--progress", "plain", "-o", "ray")
-    process = memsim(project, *slow, "-j", "ray")
+    process = memsim(project, *slow, jobs="ray")
     wait_for_cases(process, 2)
 
     for kind in ("gcs_server", "raylet"):
@@ -249,14 +255,14 @@ def test_a_killed_head_of_this_machine_keeps_what_was_played(project: Path) -> N
     assert "the Ray head ended; finished cases are kept" in err
     assert "Traceback" not in err
     assert not (project / "ray" / "report.md").exists()
-    code, _, err = ended(memsim(project, *slow, "-j", "2"))
+    code, _, err = ended(memsim(project, *slow, jobs="2"))
     assert (code, len(cases(project / "ray"))) == (0, 12)
 
 
 def test_an_interrupt_keeps_what_was_played(project: Path) -> None:
     """Exit 2 and the command that goes on, as on this machine; no process is left."""
     slow = ("-s", "mine.py@Mine:seconds=2", "-k", "Mine", "--progress", "plain", "-o", "ray")
-    process = memsim(project, *slow, "-j", "ray")
+    process = memsim(project, *slow, jobs="ray")
     wait_for_cases(process, 2)
     left = _descendants(process.pid, "")
 
@@ -301,10 +307,10 @@ def _descendants(pid: int, kind: str) -> list[int]:
 @pytest.mark.parametrize("jobs", ["ray:8", "ray://", "ray://host", "ray://host:1:2", "rays"])
 def test_an_address_has_one_form(project: Path, jobs: str) -> None:
     """Anything else is refused in one line."""
-    code, _, err = ended(memsim(project, "-j", jobs))
+    code, _, err = ended(memsim(project, jobs=jobs))
 
     assert code == 4
-    assert f"-j must be ray or ray://host:port for a Ray cluster, not {jobs!r}" in err
+    assert f"MEMSIM_JOBS must be ray or ray://host:port for a Ray cluster, not {jobs!r}" in err
 
 
 def test_without_ray_one_line_says_what_to_install(
@@ -328,7 +334,7 @@ def test_without_ray_one_line_says_what_to_install(
 
 def test_no_cluster_at_an_address_is_one_line(project: Path) -> None:
     """Exit 4."""
-    code, _, err = ended(memsim(project, "-s", "bm25", "-q", "-j", "ray://127.0.0.1:1"))
+    code, _, err = ended(memsim(project, "-s", "bm25", "-q", jobs="ray://127.0.0.1:1"))
 
     assert code == 4
     assert "-j ray://127.0.0.1:1: no Ray cluster answers there" in err
@@ -362,13 +368,16 @@ def test_what_is_sent_is_played_where_its_files_are_not(project: Path) -> None:
     source = (project / "mine.py").read_bytes()
     (project / "mine.py").write_text("raise RuntimeError\n")
 
-    there = Unpacker().unpack(spec, sent, stored.__getitem__)
+    unpacker = Unpacker()
+    there = unpacker.unpack(spec, sent, stored.__getitem__)
 
-    assert there.scenario.load() == script
+    assert pickle.dumps(there.scenario.load()) == pickle.dumps(script)
     assert there.strategy.file is not None
     assert there.strategy.file != project / "mine.py"
     assert there.strategy.file.read_bytes() == source
     assert (there.key, there.scenario, there.strategy) == (spec.key, spec.scenario, spec.strategy)
+    unpacker.close()
+    assert not there.strategy.file.exists()
 
 
 def test_a_file_that_is_there_is_used_where_it_lies(project: Path) -> None:

@@ -37,12 +37,18 @@ Form = Literal["table", "md", "json"]
     epilog="""\b
 Examples:
   memsim compare main latest
-  memsim compare 20260923T1042 20260924T0911 --same-machine --strict""",
+  memsim compare 20260923T1042 20260924T0911 --same-machine --strict
+  memsim compare --pool monday,tuesday,wednesday thursday,friday,saturday""",
 )
 @click.argument("base", metavar="[BASE]", default="")
 @click.argument("run", metavar="[RUN]", default="latest")
 @STRICT
 @GENERALISE
+@click.option(
+    "--pool",
+    is_flag=True,
+    help="BASE and RUN may be several runs of other seeds or days: a,b,c, or a folder of runs.",
+)
 @click.option(
     "--same-machine",
     is_flag=True,
@@ -56,6 +62,7 @@ def command(
     run: str,
     strict: bool,
     generalise: bool,
+    pool: bool,
     same_machine: bool,
     form: Form,
     quiet: bool,
@@ -67,14 +74,15 @@ def command(
     main. RUN is latest (the default), the beginning of a run's id, a run's folder, or a baseline.
     No model is called and no scenario is read. The exit code is that of the gate.
     """
-    from memsim.cli.saved_runs import read_side
+    from memsim.cli.saved_runs import read_pool, read_side
     from memsim.gate.baseline_file import DEFAULT
 
     project = find_project()
     settings = settings_of(project)
     reports = project.base / settings.reports
-    before = read_side(base or settings.baseline or DEFAULT, reports)
-    after = read_side(run, reports)
+    read = read_pool if pool else read_side
+    before = read(base or settings.baseline or DEFAULT, reports)
+    after = read(run, reports)
     found, verdict = compare_sides(
         before, after, settings, strict=strict, generalise=generalise, same_machine=same_machine
     )
@@ -114,6 +122,8 @@ def _rules(
 
     gate = settings.gate
     if same_machine:
+        if any(side.pool for side in sides):
+            raise UsageError("--same-machine compares two runs of one job: not with --pool")
         files = [side.sheet.name for side in sides if side.run is None]
         if files:
             message = f"--same-machine needs two runs, but {files[0]} is a baseline file"
@@ -125,6 +135,13 @@ def _rules(
 def _alone(side: ComparisonSide, settings: Settings) -> Verdict:
     from memsim.gate import Verdict, judge
 
+    if side.pool:
+        found = [_alone(part, settings) for part in side.pool]
+        # A broken bound wins over what could not be measured, and both over what passed.
+        ranks = {ExitCode.FAILED: 0, ExitCode.PASSED: 2}
+        worst = min(found, key=lambda verdict: ranks.get(ExitCode(verdict.exit_code), 1))
+        said = f"{len(found)} parts, the worst: {worst.sentence}"
+        return Verdict(exit_code=worst.exit_code, sentence=said)
     if side.run is None:
         return Verdict(exit_code=ExitCode.PASSED, sentence=side.sheet.name)
     tolerated = side.run.table("settings").get("max_errors", settings.max_errors)

@@ -12,6 +12,7 @@ from memsim.config import COMMAND_KEYS, Settings, load_settings
 from memsim.discovery.project import Project
 from memsim.errors import BaselineError, RunFolderError, UsageError, nearest
 from memsim.json_input import is_folder, is_regular
+from memsim.runs.run_folder import INFO, read_info
 
 if TYPE_CHECKING:
     from memsim.gate import Verdict
@@ -110,11 +111,13 @@ class ComparisonSide:
     """One side of a comparison: a baseline file or a saved run.
 
     Attributes:
-        run: None for a baseline file.
+        run: None for a baseline file, and where several runs are pooled.
+        pool: what is pooled: runs, baseline files, and shards of runs.
     """
 
     sheet: ScoreSheet
     run: Run | None = None
+    pool: tuple[ComparisonSide, ...] = ()
 
 
 def read_side(text: str, reports: Path) -> ComparisonSide:
@@ -143,6 +146,52 @@ def read_side(text: str, reports: Path) -> ComparisonSide:
             raise _neither(text, reports) from error
         raise
     return ComparisonSide(sheet=sheet_of_run(run), run=run)
+
+
+def read_pool(text: str, reports: Path) -> ComparisonSide:
+    """Find several runs, and pool them into one side.
+
+    Args:
+        text: runs as `read_side` finds them, with commas between them; a folder may also hold runs,
+            or all shards of one run.
+        reports: the folder of runs and baselines.
+
+    Raises:
+        BaselineError: they cannot be pooled.
+    """
+    from memsim.gate.pool import pool_sheets
+
+    parts = [side for name in text.split(",") for side in _pool_members(name.strip(), reports)]
+    sheet = pool_sheets([side.sheet for side in parts])
+    return parts[0] if len(parts) == 1 else ComparisonSide(sheet=sheet, pool=tuple(parts))
+
+
+def _pool_members(text: str, reports: Path) -> list[ComparisonSide]:
+    folder = Path(text)
+    if not text or not is_folder(folder) or is_regular(folder / INFO):
+        return [read_side(text, reports)]
+    inside = sorted(path for path in folder.iterdir() if is_regular(path / INFO))
+    if not inside:
+        raise RunFolderError("is no run, and holds none", path=folder)
+    if "shard" in read_info(inside[0]):
+        return [_side_of_shards(folder, reports)]
+    return [read_side(str(path), reports) for path in inside]
+
+
+def _side_of_shards(folder: Path, reports: Path) -> ComparisonSide:
+    from memsim.gate.score_sheet import sheet_of
+    from memsim.runs.shards import describe_merged, read_shards
+
+    shards = read_shards([folder])
+    sheet = sheet_of(
+        [case for shard in shards for case in shard.run.cases],
+        [line for shard in shards for line in shard.run.probes()],
+        describe_merged(shards, reports),
+        name=folder.name,
+        place=str(folder),
+    )
+    parts = tuple(ComparisonSide(sheet=sheet, run=shard.run) for shard in shards)
+    return ComparisonSide(sheet=sheet, pool=parts)
 
 
 def _neither(text: str, reports: Path) -> BaselineError:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from memsim.config import GateSettings, show_budget
 from memsim.errors import ConfigError, nearest
 from memsim.gate.comparison import ChangeWord, Comparison, MetricChange, MovedProbe
+from memsim.gate.pool import is_pooled, spread_between
 from memsim.gate.score_sheet import (
     PAIRED,
     SECONDS,
@@ -38,7 +39,9 @@ from memsim.gate.score_sheet import (
     stale_parts,
 )
 from memsim.scoring.metrics import METRICS, ranked_evidence
-from memsim.stats.paired_test import paired_change, visible_drop
+from memsim.stats.interval import t_quantile
+from memsim.stats.paired_test import PairedChange, paired_change, visible_drop
+from memsim.stats.run_spread import RunSpread, with_run_spread
 from memsim.stats.significance import holm
 
 GENERALISE_FROM = 10
@@ -207,8 +210,8 @@ class _Bench:
         if said := self._unmeasured(metric, before, after):
             return replace(blank, word="unmeasured", why=said)
         if metric in PAIRED:
-            return self._paired(blank, before, after)
-        return self._exact(blank, before, after)
+            return self._paired(blank, (pair.base, pair.now))
+        return self._exact(blank, (pair.base, pair.now))
 
     def _margin(self, metric: str, cell: Cell) -> float:
         least = SECONDS_MARGIN if metric == SECONDS else self.rules.gate.margin
@@ -235,8 +238,9 @@ class _Bench:
                 )
         return ""
 
-    def _paired(self, blank: MetricChange, before: SheetColumn, after: SheetColumn) -> MetricChange:
+    def _paired(self, blank: MetricChange, cells: tuple[Cell, Cell]) -> MetricChange:
         metric, gate = blank.metric, self.rules.gate
+        before, after = self.base.columns[cells[0]], self.now.columns[cells[1]]
         units = [u for u in after.probes if u in before.probes and u[0] in self.shared]
         both = [(u, before.probes[u].mean(metric), after.probes[u].mean(metric)) for u in units]
         scored = [(u, b, n) for u, b, n in both if b is not None and n is not None]
@@ -254,6 +258,9 @@ class _Bench:
             seed=self.now.seed,
             most=1.0 if is_share(metric) else math.inf,
         )
+        if is_pooled(before, after):
+            groups = len(set(scenarios)) if clustered else len(scored)
+            change = self._over_runs(change, cells, metric, [u for u, _, _ in scored], groups)
         sign = -1 if lower_is_better(metric) else 1
         visible = visible_drop(
             change, strata=scenarios, margin=blank.margin, confidence=gate.confidence
@@ -273,14 +280,48 @@ class _Bench:
             visible=visible,
         )
 
+    def _exact_over_runs(
+        self, blank: MetricChange, change: float, spread: RunSpread
+    ) -> MetricChange:
+        """The change with the interval that its runs give it, if they differ at all."""
+        if not spread.variance or spread.freedom < 1:
+            return blank
+        quantile = t_quantile(0.5 + self.rules.gate.confidence / 2, math.floor(spread.freedom))
+        wide = quantile * math.sqrt(spread.variance)
+        return replace(blank, low=change - wide, high=change + wide)
+
+    def _over_runs(
+        self,
+        change: PairedChange,
+        cells: tuple[Cell, Cell],
+        metric: str,
+        units: Sequence[Unit],
+        groups: int,
+    ) -> PairedChange:
+        """The change with an interval that allows for its runs."""
+
+        def mean(column: SheetColumn) -> float | None:
+            found = [column.probes[u].mean(metric) for u in units if u in column.probes]
+            values = [value for value in found if value is not None]
+            return _mean(values) if values else None
+
+        return with_run_spread(
+            change,
+            spread_between(self.base, self.now, cells, mean),
+            units=groups,
+            confidence=self.rules.gate.confidence,
+            most=1.0 if is_share(metric) else math.inf,
+        )
+
     def _clustered(self, after: SheetColumn, scenarios: Sequence[str]) -> bool:
         # Of a dataset, another part would hold other conversations.
         return self.rules.generalise or (
             bool(after.dataset) and len(set(scenarios)) >= GENERALISE_FROM
         )
 
-    def _exact(self, blank: MetricChange, before: SheetColumn, after: SheetColumn) -> MetricChange:
+    def _exact(self, blank: MetricChange, cells: tuple[Cell, Cell]) -> MetricChange:
         metric = blank.metric
+        before, after = self.base.columns[cells[0]], self.now.columns[cells[1]]
         values = {
             scenario: (_mean(before.amounts[scenario][metric]), _mean(amounts[metric]))
             for scenario, amounts in after.amounts.items()
@@ -296,10 +337,19 @@ class _Bench:
         if metric == SECONDS and abs(now - base) < SECONDS_LEAST:
             change = 0.0
         sign = -1 if lower_is_better(metric) else 1
+        if is_pooled(before, after):
+            scale = 1.0 if is_share(metric) else abs(base) or 1.0
+
+            def value(column: SheetColumn) -> float | None:
+                kept = [column.amounts.get(scenario, {}).get(metric) for scenario in values]
+                return whole([_mean(each) for each in kept if each]) / scale if all(kept) else None
+
+            spread = spread_between(self.base, self.now, cells, value)
+            blank = self._exact_over_runs(blank, change, spread)
         return replace(
             blank,
             layer="exact",
-            word=_exact_word(sign * change, blank.margin),
+            word=_exact_word(sign * change, blank),
             base=base,
             now=now,
             change=change,
@@ -309,7 +359,11 @@ class _Bench:
         )
 
 
-def _exact_word(improved: float, margin: float) -> ChangeWord:
+def _exact_word(improved: float, blank: MetricChange) -> ChangeWord:
+    margin = blank.margin
+    if blank.low is not None and blank.high is not None and abs(improved) > margin + _ROUNDING:
+        if blank.low <= 0 <= blank.high:  # the runs of one side differ by as much
+            return "unsure"
     if improved < -margin - _ROUNDING:
         return "worse"
     return "better" if improved > margin + _ROUNDING else "same"

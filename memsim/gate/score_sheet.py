@@ -68,6 +68,7 @@ class SheetColumn:
         amounts: by scenario: metrics of whole cases, one value for each repeat.
         questions, errors: probes times repeats, and how many of them could not be scored.
         unread: by metric, why answers of a set are `n/a (reader)`.
+        runs: the column of each run that is pooled; empty for one run.
     """
 
     probes: Mapping[Unit, ProbeScores] = field(default_factory=dict)
@@ -76,6 +77,7 @@ class SheetColumn:
     errors: int = 0
     dataset: str = ""
     unread: Mapping[str, str] = field(default_factory=dict)
+    runs: tuple[SheetColumn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,7 @@ class ScoreSheet:
         created, commit: when and from what it was made; for information only.
         noise: how far runs that differ in nothing but their seed lay apart, by `strategy@budget`
             and metric.
+        seeds: of each run that is pooled; empty for one run.
     """
 
     name: str
@@ -102,6 +105,7 @@ class ScoreSheet:
     created: str = ""
     commit: str = ""
     noise: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    seeds: tuple[int, ...] = ()
 
     @property
     def by_chance(self) -> bool:

@@ -95,6 +95,17 @@ def t_quantile(p: float, df: int) -> float:
     return math.sqrt(df * (1 - x) / x)
 
 
+def t_tails(t: float, df: int) -> float:
+    """Compute the share of Student's distribution that lies as far from 0 as `t`, on both sides.
+
+    Raises:
+        ValueError: there is no degree of freedom.
+    """
+    if df < 1:
+        raise ValueError("a spread needs at least two values")
+    return _beta_share(df / (df + t * t), df / 2, 0.5)
+
+
 def _check_counts(successes: int, n: int, confidence: float) -> None:
     if not 0 <= successes <= n:
         raise ValueError(f"{successes} of {n} is no share")
