@@ -29,6 +29,9 @@ from memsim.suite.cases import CaseSpec
 from memsim.suite.scenarios import find_scenarios
 
 RECORDS = ("probes.jsonl", "turns.jsonl", "contexts.jsonl", "report.md")
+TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64, "RAY_USAGE_STATS_ENABLED": "0"}
+"""Nodes that are made here let in only who has this."""
+
 STRATEGY = """
 import os
 import signal
@@ -83,7 +86,7 @@ def memsim(project: Path, *arguments: str, jobs: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "memsim", "run", *arguments],
         cwd=project,
-        env=os.environ | {"MEMSIM_JOBS": jobs},
+        env=os.environ | {"MEMSIM_JOBS": jobs} | (TOKEN if "://" in jobs else {}),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -104,10 +107,12 @@ def cases(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def wait_for_cases(process: subprocess.Popen[str], count: int) -> None:
-    """Wait until so many lines of progress were printed."""
+    """Wait until progress tells of so many cases."""
     assert process.stderr is not None
-    for _ in range(count):
-        assert process.stderr.readline()
+    while count:
+        line = process.stderr.readline()
+        assert line, "it ended"
+        count -= line.startswith("[")
 
 
 def assert_same_records(one: Path, other: Path) -> None:
@@ -131,7 +136,7 @@ class Nodes:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env=os.environ | {"RAY_USAGE_STATS_ENABLED": "0"},
+            env=os.environ | TOKEN,
         )
         self._wait_for("ready")
 

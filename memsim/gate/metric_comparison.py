@@ -360,10 +360,10 @@ class _Bench:
 
 
 def _exact_word(improved: float, blank: MetricChange) -> ChangeWord:
-    margin = blank.margin
-    if blank.low is not None and blank.high is not None and abs(improved) > margin + _ROUNDING:
-        if blank.low <= 0 <= blank.high:  # the runs of one side differ by as much
-            return "unsure"
+    margin, low, high = blank.margin, blank.low, blank.high
+    if abs(improved) > margin + _ROUNDING and low is not None and high is not None:
+        uncertain = low <= 0 <= high  # the runs of one side differ by as much
+        return "unsure" if uncertain else "worse" if improved < 0 else "better"
     if improved < -margin - _ROUNDING:
         return "worse"
     return "better" if improved > margin + _ROUNDING else "same"

@@ -114,7 +114,8 @@ def spread_between(
     """How far runs of two sheets lie apart; runs of one seed are partners.
 
     Args:
-        base, now: the sheets; at least one of them is of several runs.
+        base: one sheet.
+        now: the other; at least one of them is of several runs.
         cells: the cell of each.
         value: what a run has to say of its column; None for nothing.
     """

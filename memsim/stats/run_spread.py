@@ -47,7 +47,8 @@ def spread_of_sides(base: Sequence[float], now: Sequence[float]) -> RunSpread:
     """The spread of runs without partners; a single run varies as those of the other side do.
 
     Args:
-        base, now: the mean of each run.
+        base: the mean of each run of one side.
+        now: those of the other.
     """
     known = [variance(side) if len(side) > 1 else None for side in (base, now)]
     other = next((found for found in known if found is not None), None)
