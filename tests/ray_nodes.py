@@ -1,7 +1,7 @@
-"""Two Ray nodes on this machine, in processes of their own: python ray_nodes.py PORT.
+"""Run memsim on two Ray nodes of this machine: python ray_nodes.py KILL RUN ARGUMENT...
 
-It prints `ready`, and then does what it reads: `node` kills the second node, `head` kills all
-processes of the head. It ends with its standard input.
+KILL is `node` to kill the second node once two cases are kept in the folder RUN, or `none`. The
+arguments are those of memsim.
 """
 
 from __future__ import annotations
@@ -9,28 +9,48 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
+from pathlib import Path
+from threading import Thread
+from typing import Any
 
-NODE_CPUS = 1
+
+def _kept(folder: Path) -> int:
+    files = [folder / name for name in ("cases.jsonl", "ahead.jsonl")]
+    return sum(file.read_bytes().count(b"\n") for file in files if file.exists())
 
 
-def main(port: int) -> None:
-    """Start both nodes and obey."""
+def _kill_after_two(node: Any, folder: Path) -> None:  # noqa: ANN401 - a node of Ray
+    while _kept(folder) < 2:
+        time.sleep(0.05)
+    for _, process in node.live_processes():
+        os.kill(process.pid, signal.SIGKILL)
+
+
+def main(kill: str, folder: Path, arguments: list[str]) -> int:
+    """Start the nodes, run memsim, and return its exit code."""
+    import ray
     from ray.cluster_utils import Cluster
 
-    local = {"node_ip_address": "127.0.0.1", "include_dashboard": False}
+    from memsim.cli.program import program
+
     cluster = Cluster(
-        initialize_head=True,
-        head_node_args={"num_cpus": NODE_CPUS, "ray_client_server_port": port, **local},
+        initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
     )
-    second = cluster.add_node(num_cpus=NODE_CPUS, node_ip_address="127.0.0.1")
-    print("ready", flush=True)  # noqa: T201 - the tests read it
-    for line in sys.stdin:
-        node = second if line.strip() == "node" else cluster.head_node
-        for _, process in node.live_processes():
-            os.kill(process.pid, signal.SIGKILL)
-        print("killed", flush=True)  # noqa: T201 - the tests read it
-    cluster.shutdown()
+    second = cluster.add_node(num_cpus=1)
+    ray.init(cluster.address, log_to_driver=False, logging_level="CRITICAL")
+    sys.argv[:] = ["memsim", *arguments]
+    if kill == "node":
+        Thread(target=_kill_after_two, args=(second, folder), daemon=True).start()
+    try:
+        program()
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+    return 0
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    sys.exit(main(sys.argv[1], Path(sys.argv[2]), sys.argv[3:]))

@@ -7,11 +7,9 @@ import os
 import pickle
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -86,7 +84,7 @@ def memsim(project: Path, *arguments: str, jobs: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "memsim", "run", *arguments],
         cwd=project,
-        env=os.environ | {"MEMSIM_JOBS": jobs} | (TOKEN if "://" in jobs else {}),
+        env=os.environ | {"MEMSIM_JOBS": jobs},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -121,53 +119,16 @@ def assert_same_records(one: Path, other: Path) -> None:
         assert (one / name).read_bytes() == (other / name).read_bytes(), name
 
 
-class Nodes:
-    """Two Ray nodes, the first of which is the head."""
-
-    def __init__(self, folder: Path) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.address = f"ray://127.0.0.1:{port}"
-        self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).parent / "ray_nodes.py"), str(port)],
-            cwd=folder,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env=os.environ | TOKEN,
-        )
-        self._wait_for("ready")
-
-    def kill(self, which: str) -> None:
-        """Kill every process of the second `node`, or of the `head`."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(f"{which}\n")
-        self._process.stdin.flush()
-        self._wait_for("killed")
-
-    def _wait_for(self, word: str) -> None:
-        assert self._process.stdout is not None
-        while (line := self._process.stdout.readline()).strip() != word:
-            assert line, "the nodes ended"
-
-    def close(self) -> None:
-        """End what is left of them."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        try:
-            self._process.wait(60)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-
-
-@pytest.fixture
-def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
-    """Two nodes, in a folder where neither the scenarios nor the strategy are."""
-    made = Nodes(tmp_path_factory.mktemp("nodes"))
-    yield made
-    made.close()
+def on_two_nodes(project: Path, kill: str, *arguments: str) -> subprocess.Popen[str]:
+    """Run memsim on two Ray nodes; see ray_nodes.py."""
+    return subprocess.Popen(
+        [sys.executable, str(Path(__file__).parent / "ray_nodes.py"), kill, "ray", *arguments],
+        cwd=project,
+        env=os.environ | TOKEN | {"MEMSIM_JOBS": "ray"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def test_a_run_on_ray_has_the_bytes_of_a_run_on_one_process(project: Path) -> None:
@@ -205,44 +166,22 @@ def test_a_killed_actor_loses_only_its_case(project: Path) -> None:
     assert_same_records(project / "one", project / "ray")
 
 
-def test_a_killed_node_loses_only_what_it_played(project: Path, nodes: Nodes) -> None:
-    """On two nodes that have neither the scenarios nor the strategy; the second one is killed."""
-    slow = ("-s", "mine.py@Mine:seconds=2", "-k", "Mine", "--progress", "plain")
+def test_a_killed_node_loses_only_what_it_played(project: Path) -> None:
+    """On two nodes, one of which is killed; the same command plays only what is lost."""
+    slow = ("run", "-s", "mine.py@Mine:seconds=2", "-k", "Mine", "--progress", "plain")
     run = (*slow, "-o", "ray")
-    process = memsim(project, *run, jobs=nodes.address)
-    wait_for_cases(process, 3)
 
-    nodes.kill("node")
-    code, _, err = ended(process)
+    code, _, err = ended(on_two_nodes(project, "node", *run))
 
     found = cases(project / "ray")
     lost = [case for case, one in found.items() if one["state"] == "lost"]
     assert (code, len(found), len(lost)) == (7, 12, 1), err
-    assert "12 cases lost: the process that played them died" in err
-    code, _, err = ended(memsim(project, *run, jobs=nodes.address))
-    assert code == 0
-    assert sum(line.startswith("[") for line in err.splitlines()) == len(lost)
-    assert ended(memsim(project, *slow, "-o", "one", jobs="2"))[0] == 0
+    assert "1 of 12 cases lost: the process that played them died" in err
+    code, _, err = ended(on_two_nodes(project, "none", *run))
+    assert code == 0, err
+    assert sum(line.startswith("[") for line in err.splitlines()) == 1
+    assert ended(memsim(project, *slow[1:], "-o", "one", jobs="2"))[0] == 0
     assert_same_records(project / "one", project / "ray")
-
-
-def test_a_killed_head_keeps_what_was_played(project: Path, nodes: Nodes) -> None:
-    """One line, exit 7, no report; the same command plays the others elsewhere."""
-    slow = ("-s", "mine.py@Mine:seconds=1", "-k", "Mine", "--progress", "plain", "-o", "ray")
-    process = memsim(project, *slow, jobs=nodes.address)
-    wait_for_cases(process, 3)
-
-    nodes.kill("head")
-    code, _, err = ended(process)
-
-    assert code == 7
-    assert "the Ray head ended; finished cases are kept" in err
-    assert "Traceback" not in err
-    assert not (project / "ray" / "report.md").exists()
-    code, _, err = ended(memsim(project, *slow, jobs="2"))
-    assert code == 0
-    assert "is continued" in err
-    assert len(cases(project / "ray")) == 12
 
 
 def test_a_killed_head_of_this_machine_keeps_what_was_played(project: Path) -> None:
