@@ -101,6 +101,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "test_executors.py::test_a_case_that_kills_its_process_is_lost_alone",
         "test_executors.py::test_an_interrupt_is_passed_on_and_leaves_no_process_behind",
         "test_executors.py::test_many_deaths_are_many_lost_cases",
+        "test_ray_executor.py",
         "test_resume.py",
     ),
     "lockstep": (
@@ -240,6 +241,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "matrix": ("test_builtin_scenarios.py",),
     "page": ("report/html/test_html_browser.py", "report/html/test_replay_viewer.py"),
     "plots": ("report/test_plots.py",),
+    "ray": ("test_ray_executor.py",),
     "resumed runs": ("test_resume.py",),
     "wheel": ("test_wheel.py",),
     "litellm": (

@@ -52,7 +52,12 @@ Examples:
 @click.option("--family", metavar="NAME", help="The family of stories.  [default: by the dial]")
 @click.option("--budget", metavar="N", default="1k", show_default=True, help="Tokens of a context.")
 @click.option("--plot", metavar="FILE", help="Draw what was tried, as .svg or .png.")
-@click.option("-j", "--jobs", metavar="N|auto", help="Number of processes.  [default: auto]")
+@click.option(
+    "-j",
+    "--jobs",
+    metavar="N|auto|ray",
+    help="Number of processes, or a Ray cluster: ray, ray://host:port.  [default: auto]",
+)
 def command(
     strategies: tuple[str, ...],
     dials: tuple[str, ...],

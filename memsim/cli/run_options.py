@@ -195,7 +195,12 @@ MODEL = (
         type=click.Path(),
         help="Folder of the recordings.  [default: cassettes]",
     ),
-    click.option("-j", "--jobs", metavar="N|auto", help="Number of processes.  [default: auto]"),
+    click.option(
+        "-j",
+        "--jobs",
+        metavar="N|auto|ray",
+        help="Number of processes, or a Ray cluster: ray, ray://host:port.  [default: auto]",
+    ),
     click.option(
         "--max-cost", metavar="USD", help="Stop before calls cost more.  [default: no limit]"
     ),

@@ -53,7 +53,12 @@ Examples:
 @click.option("--data", metavar="PATH", type=click.Path(), help="File or folder of a dataset.")
 @click.option("-k", "expression", metavar="EXPR", help="Only cases whose id matches.")
 @click.option("--budget", metavar="N", help="Tokens that a context may use.")
-@click.option("-j", "--jobs", metavar="N|auto", help="Number of processes.  [default: auto]")
+@click.option(
+    "-j",
+    "--jobs",
+    metavar="N|auto|ray",
+    help="Number of processes, or a Ray cluster: ray, ray://host:port.  [default: auto]",
+)
 @click.option(
     "--max-flips",
     metavar="SHARE",
