@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -97,32 +97,59 @@ class LimitSearch:
             MemsimError: a strategy is not known, or a family has no such dial.
             Unmeasurable: a story could not be played.
         """
-        climbs = tuple(
-            _begin(spec, dial, family or _HOME[dial], seed)
+        first = [
+            _begin(spec, dial, family or _HOME[dial], 0)
             for dial in dials
             for spec in self._specs(strategies, dial, family or _HOME[dial])
-            for seed in range(SEEDS)
-        )
+        ]
+        self._climb(first)
+        # The other stories of a family mostly break near the first.
+        others = {id(one): [_beside(one, seed) for seed in range(1, SEEDS)] for one in first}
+        self._climb([climb for climbs in others.values() for climb in climbs])
+        return tuple(climb for one in first for climb in (one, *others[id(one)]))
+
+    def _climb(self, climbs: Sequence[Climb]) -> None:
         while climbing := [climb for climb in climbs if climb.result is None]:
             told = [self._told(c.spec, c.family, c.dial, c.tried, c.seed) for c in climbing]
             for place, share in self._shares(told):
                 climbing[place].note(share)
-        return climbs
 
     def controls(self, climbs: Sequence[Climb]) -> dict[tuple[str, str], dict[int, float]]:
         """By dial and control, the share of answers at each setting that was tried."""
-        named = list(dict.fromkeys((climb.dial, climb.family) for climb in climbs))
-        wanted = [
-            (dial, family, spec, value)
-            for dial, family in named
-            for spec in self._specs(CONTROLS, dial, family)
-            for value in sorted({v for c in climbs if c.dial == dial for v in c.shares})
-        ]
-        told = [self._told(spec, family, dial, value, 0) for dial, family, spec, value in wanted]
         found: dict[tuple[str, str], dict[int, float]] = {}
+        for dial, family in dict.fromkeys((climb.dial, climb.family) for climb in climbs):
+            tried = {value for climb in climbs if climb.dial == dial for value in climb.shares}
+            shares = self.grid(CONTROLS, dial, family, sorted(tried), seeds=1)
+            found |= {(dial, control): held for (control, _), held in shares.items()}
+        return found
+
+    def grid(
+        self,
+        strategies: Sequence[str],
+        dial: str,
+        family: str | None,
+        settings: Iterable[int],
+        *,
+        seeds: int = SEEDS,
+    ) -> dict[tuple[str, int], dict[int, float]]:
+        """Play every one of these settings: by strategy and seed, the share of answers at each.
+
+        Raises:
+            MemsimError: a strategy is not known, or the family has no such dial.
+            Unmeasurable: a story could not be played.
+        """
+        named = family or _HOME[dial]
+        wanted = [
+            (spec, value, seed)
+            for spec in self._specs(strategies, dial, named)
+            for value in settings
+            for seed in range(seeds)
+        ]
+        told = [self._told(spec, named, dial, value, seed) for spec, value, seed in wanted]
+        found: dict[tuple[str, int], dict[int, float]] = {}
         for place, share in sorted(self._shares(told)):
-            dial, _, spec, value = wanted[place]
-            found.setdefault((dial, str(spec.strategy)), {})[value] = share
+            spec, value, seed = wanted[place]
+            found.setdefault((str(spec.strategy), seed), {})[value] = share
         return found
 
     def _specs(self, strategies: Sequence[str], dial: str, family: str) -> list[CaseSpec]:
@@ -172,12 +199,18 @@ class LimitSearch:
                 yield place, _share(records)
 
 
-def _begin(spec: CaseSpec, dial: str, family: str, seed: int) -> Climb:
+def _begin(spec: CaseSpec, dial: str, family: str, seed: int, start: int | None = None) -> Climb:
     from memsim.scenario.generator.story_script import most_of
     from memsim.suite.staircase import staircase
 
-    stairs = staircase(DIALS[dial].least, min(most_of(family, dial), _FARTHEST))
+    stairs = staircase(DIALS[dial].least, min(most_of(family, dial), _FARTHEST), start)
     return Climb(str(spec.strategy), family, dial, seed, spec, stairs, next(stairs))
+
+
+def _beside(first: Climb, seed: int) -> Climb:
+    """The staircase of another story, which begins where the first one broke."""
+    start = None if first.result is None else first.result.holds
+    return _begin(first.spec, first.dial, first.family, seed, start)
 
 
 def _share(records: Sequence[Mapping[str, Any]]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from memsim.fast_dataclass import fast_init
 
@@ -31,29 +32,66 @@ Staircase = Generator[int, bool, StaircaseResult]
 """Yields settings to try, and is sent whether each passed."""
 
 
-def staircase(least: int, most: int) -> Staircase:
+def staircase(least: int, most: int, start: int | None = None) -> Staircase:
     """Double the setting until it fails, then halve the distance to the last that passed.
 
-    A test that passes again behind a failure is not noticed: the limit is the first that is met.
+    With `start`, what is tried first is near it, in steps of a tenth that double: a like test broke
+    there. A test that passes again behind a failure is not noticed: the limit is one that is met.
     """
-    passed = yield least
-    tries = 1
-    if not passed:
-        return StaircaseResult(holds=None, open=False, tries=tries)
-    low, step = least, max(1, least)
-    high = most + 1
-    while low < most:
-        tried = min(most, low + step)
-        tries += 1
-        if not (yield tried):
-            high = tried
-            break
-        low, step = tried, 2 * step
-    while high <= most and high - low > max(1, int(NEAR * low)):
+    tries = _Tries(least, most)
+    if start is None or start <= least:
+        bracket = yield from _upwards(tries, least, max(1, least))
+    else:
+        step = max(1, int(NEAR * start))
+        bracket = yield from _upwards(tries, start, step)
+        if bracket.low is None:
+            bracket = yield from _downwards(tries, start, step)
+    low, high = bracket
+    while low is not None and high <= most and high - low > max(1, int(NEAR * low)):
         middle = (low + high) // 2
-        tries += 1
-        if (yield middle):
+        if (yield from tries.passes(middle)):
             low = middle
         else:
             high = middle
-    return StaircaseResult(holds=low, open=low == most, tries=tries)
+    return StaircaseResult(holds=low, open=low == most, tries=tries.made)
+
+
+class _Bracket(NamedTuple):
+    """The largest setting that passed, if any did, and the least that failed."""
+
+    low: int | None
+    high: int
+
+
+@dataclass(slots=True)
+class _Tries:
+    least: int
+    most: int
+    made: int = 0
+
+    def passes(self, setting: int) -> Generator[int, bool, bool]:
+        self.made += 1
+        return (yield setting)
+
+
+def _upwards(tries: _Tries, start: int, step: int) -> Generator[int, bool, _Bracket]:
+    """Go up from a setting, by steps that double, until one fails."""
+    low, tried = None, start
+    while (yield from tries.passes(tried)):
+        low = tried
+        if low == tries.most:
+            return _Bracket(low, tries.most + 1)
+        tried = min(tries.most, low + step)
+        step *= 2
+    return _Bracket(low, tried)
+
+
+def _downwards(tries: _Tries, failed: int, step: int) -> Generator[int, bool, _Bracket]:
+    """Go down from a setting that failed, by steps that double, until one passes."""
+    high = failed
+    while high > tries.least:
+        tried = max(tries.least, high - step)
+        if (yield from tries.passes(tried)):
+            return _Bracket(tried, high)
+        high, step = tried, 2 * step
+    return _Bracket(None, high)

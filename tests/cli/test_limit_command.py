@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from memsim.cli.limit_search import LimitSearch
 from memsim.cli.program import program
 from memsim.suite.staircase import NEAR, StaircaseResult, staircase
 
@@ -51,9 +52,9 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
     return run
 
 
-def _climbed(least: int, most: int, broken: int) -> StaircaseResult:
+def _climbed(least: int, most: int, broken: int, start: int | None = None) -> StaircaseResult:
     """The end of a staircase where every setting from `broken` on fails."""
-    stairs = staircase(least, most)
+    stairs = staircase(least, most, start)
     tried = next(stairs)
     while True:
         assert least <= tried <= most
@@ -75,6 +76,28 @@ def test_a_staircase_finds_what_a_grid_finds(least: int, most: int) -> None:
         assert 0 <= broken - 1 - result.holds <= max(0, NEAR * (broken - 1))
         assert not result.open
         assert result.tries <= max(10, (most - least) // 10)
+
+
+@pytest.mark.parametrize("start", [0, 1, 7, 40, 399, 400])
+def test_a_staircase_may_begin_anywhere(start: int) -> None:
+    """What it finds is as near from any start, and near its limit it takes two tries."""
+    for broken in range(1, 401, 3):
+        result = _climbed(0, 400, broken, start)
+
+        assert result.holds is not None
+        assert 0 <= broken - 1 - result.holds <= NEAR * (broken - 1)
+    assert _climbed(0, 400, start + 1, start).tries <= (2 if start else 2 + start)
+    assert _climbed(0, 400, 0, start).holds is None
+
+
+def test_the_other_stories_begin_where_the_first_broke(tmp_path: Path, call: Call) -> None:
+    """A memory whose stories break alike takes a few tries for each that follows."""
+    (tmp_path / "limits").mkdir()
+    search = LimitSearch(folder=tmp_path / "limits", budget=32_000, jobs=1)
+    first, *others = search.climbed(["own.py@Last"], ["distance"], None)
+
+    assert all(len(other.shares) < len(first.shares) / 2 for other in others)
+    assert all(other.result and other.result.holds for other in others)
 
 
 def test_the_ends_of_a_staircase() -> None:
