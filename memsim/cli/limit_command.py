@@ -81,6 +81,7 @@ def command(
         search = LimitSearch(folder=Path(folder), budget=size, jobs=workers)
         climbs = search.climbed(strategies, tuple(dict.fromkeys(dials)), family)
         if picture is not None:
+            search.fill(climbs)
             _draw(climbs, search.controls(climbs), picture)
     terminal = Terminal.of_process()
     terminal.say_lines([*terminal_table(_table(climbs), terminal.width).lines, *_legend(climbs)])

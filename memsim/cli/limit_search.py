@@ -114,6 +114,24 @@ class LimitSearch:
             for place, share in self._shares(told):
                 climbing[place].note(share)
 
+    def fill(self, climbs: Sequence[Climb]) -> None:
+        """Play each setting that one story of a strategy tried with its other stories as well.
+
+        A mean over stories can be drawn then.
+        """
+        tried: dict[tuple[str, str], set[int]] = {}
+        for climb in climbs:
+            tried.setdefault((climb.strategy, climb.dial), set()).update(climb.shares)
+        wanted = [
+            (climb, value)
+            for climb in climbs
+            for value in sorted(tried[climb.strategy, climb.dial].difference(climb.shares))
+        ]
+        told = [self._told(c.spec, c.family, c.dial, value, c.seed) for c, value in wanted]
+        for place, share in self._shares(told):
+            climb, value = wanted[place]
+            climb.shares[value] = share
+
     def controls(self, climbs: Sequence[Climb]) -> dict[tuple[str, str], dict[int, float]]:
         """By dial and control, the share of answers at each setting that was tried."""
         found: dict[tuple[str, str], dict[int, float]] = {}

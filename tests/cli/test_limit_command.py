@@ -91,13 +91,18 @@ def test_a_staircase_may_begin_anywhere(start: int) -> None:
 
 
 def test_the_other_stories_begin_where_the_first_broke(tmp_path: Path, call: Call) -> None:
-    """A memory whose stories break alike takes a few tries for each that follows."""
-    (tmp_path / "limits").mkdir()
-    search = LimitSearch(folder=tmp_path / "limits", budget=32_000, jobs=1)
-    first, *others = search.climbed(["own.py@Last"], ["distance"], None)
+    """They take fewer tries. Before a plot, what one story tried is played with the others too."""
+    (tmp_path / "filled").mkdir()
+    search = LimitSearch(folder=tmp_path / "filled", budget=1_000, jobs=1)
+    climbs = search.climbed(["bm25"], ["look_alikes"], None)
+    before = [dict(climb.shares) for climb in climbs]
+    search.fill(climbs)
 
-    assert all(len(other.shares) < len(first.shares) / 2 for other in others)
-    assert all(other.result and other.result.holds for other in others)
+    assert all(len(shares) < len(before[0]) / 2 for shares in before[1:])
+    assert len({tuple(sorted(climb.shares)) for climb in climbs}) == 1
+    assert len({tuple(sorted(shares)) for shares in before}) > 1
+    for climb, shares in zip(climbs, before, strict=True):
+        assert shares.items() <= climb.shares.items()
 
 
 def test_the_ends_of_a_staircase() -> None:
@@ -108,17 +113,24 @@ def test_the_ends_of_a_staircase() -> None:
     assert (everything.holds, everything.open) == (50, True)
 
 
-def test_each_memory_has_its_limit(call: Call, tmp_path: Path) -> None:
-    """A wider window holds more other talk, and a plot shows it beside the controls."""
+def test_each_memory_has_its_limit(call: Call) -> None:
+    """A wider window holds more other talk."""
     both = ("-s", "own.py@Last", "-s", "own.py@More")
-    done = call(*both, "--dial", "distance", "--budget", "32k", "--plot", "limit.svg")
+    done = call(*both, "--dial", "distance", "--budget", "32k")
 
     assert done.exit_code == 0, done.output
     rows = [line.split() for line in done.stdout.splitlines() if " distance " in line]
     last, more = (int(row[2]) for row in rows)
     assert 0 < last < more
+
+
+def test_a_plot_shows_the_controls(call: Call, tmp_path: Path) -> None:
+    """Beside the strategies, in a panel for the dial."""
+    done = call("-s", "bm25", "--dial", "look_alikes", "--plot", "limit.svg")
+
+    assert done.exit_code == 0, done.output
     drawn = (tmp_path / "limit.svg").read_text("utf-8")
-    assert all(f">{word}<" in drawn for word in ("distance", "oracle", "no_memory"))
+    assert all(f">{word}<" in drawn for word in ("look_alikes", "bm25", "oracle", "no_memory"))
 
 
 def test_a_memory_without_a_limit_is_marked(call: Call) -> None:

@@ -17,13 +17,15 @@ from memsim.report.plots.labels import short_names
 from memsim.report.plots.palette import Looks, strategy_looks
 from memsim.report.plots.style import FAINT, Picture, share
 
-CONTROLS = frozenset({"oracle", "no_memory"})
-"""Lines without marks: they say where the top and the floor are."""
+CONTROLS = {"oracle": (0, (6, 2)), "no_memory": (0, (1, 2))}
+"""Dashes of lines without marks: they say where the top and the floor are."""
 
 COLUMNS = 2
 """Panels beside each other."""
 PANEL = (3.2, 2.2)
 """Inches of a panel."""
+LEGEND = 4
+"""Names beside each other in the legend."""
 MARKS = 7
 """Settings that are written below a panel, at most."""
 
@@ -50,7 +52,10 @@ def dial_curves(points: Sequence[DialPoint], bound: float) -> Picture:
     looks = strategy_looks(names)
     columns = min(COLUMNS, len(dials))
     rows = math.ceil(len(dials) / columns)
-    size = (PANEL[0] * max(columns, 2), PANEL[1] * rows + 0.3 + 0.2 * math.ceil(len(names) / 3))
+    size = (
+        PANEL[0] * max(columns, 2),
+        PANEL[1] * rows + 0.5 + 0.2 * math.ceil(len(names) / LEGEND),
+    )
     figure = Figure(figsize=size)
     panels = list(figure.subplots(rows, columns, sharey=True, squeeze=False).flat)
     for dial, axes in zip(dials, panels, strict=False):
@@ -64,7 +69,7 @@ def dial_curves(points: Sequence[DialPoint], bound: float) -> Picture:
         handles,
         [shown[name] for name in names],
         loc="outside lower center",
-        ncols=min(3, len(names)),
+        ncols=min(LEGEND, len(names)),
         fontsize=8,
     )
     caption = "The share of questions whose answer is in the context, by the setting of a dial."
@@ -84,13 +89,16 @@ def _draw(axes: Axes, dial: str, points: Sequence[DialPoint], looks: Looks, boun
             [_place(setting) for setting in settings],
             [mean(by_setting[setting]) for setting in settings],
             color=look.colour,
-            linestyle=look.dash,
+            linestyle=CONTROLS.get(name, look.dash),
+            linewidth=1.2 if name in CONTROLS else None,
+            zorder=1.5 if name in CONTROLS else 2,
             marker="" if name in CONTROLS else look.mark,
             markersize=4,
             label=name,
         )
     axes.axhline(bound, color=FAINT, linewidth=0.8, zorder=0.5)
     axes.set_title(dial)
+    axes.set_xlabel("setting, on a log scale", fontsize=8)
     axes.set_ylim(-0.04, 1.06)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: share(y)))
     marks = _marks(sorted({point.setting for point in points}))
