@@ -161,8 +161,9 @@ class Recollection:
         chosen = self._choose(best, question, budget, marks)
         while chosen:
             lines = sorted(chosen, key=lambda line: order(line.message.id))
-            text = "\n".join((HEADER, *(line.text for line in lines)))
-            tokens = self._tokens(text, lines)
+            told = self._told(lines)
+            text = "\n".join((HEADER, *told))
+            tokens = self._tokens(text, lines if len(told) == len(lines) else None)
             if tokens <= budget:
                 message = composed(
                     self._voice,
@@ -218,12 +219,38 @@ class Recollection:
     def _safe(self, text: str) -> str:
         return escaped(text) if self._voice == "user" else text
 
-    def _tokens(self, text: str, lines: list[QuoteLine]) -> int:
-        if not self._additive:
+    def _told(self, lines: Iterable[QuoteLine]) -> list[str]:
+        """The lines as they are shown: the parts of one utterance stand in one."""
+        told: list[str] = []
+        last: QuoteLine | None = None
+        for line in lines:
+            if last is not None and _continues(last, line):
+                told[-1] += " " + self._safe(line.message.text)
+            else:
+                told.append(line.text)
+            last = line
+        return told
+
+    def _tokens(self, text: str, lines: list[QuoteLine] | None) -> int:
+        if not self._additive or lines is None:
             return self._counter.text(text) + MESSAGE_OVERHEAD
         count = self._counter.text
         whole = count(HEADER + "\n") + sum(line.tokens for line in lines[:-1])
         return whole + count(lines[-1].text) + MESSAGE_OVERHEAD
+
+
+def _continues(before: QuoteLine, line: QuoteLine) -> bool:
+    """Whether two lines quote what one person said in the same turn at the same time."""
+    if before.clipped or line.clipped or before.mark != line.mark:
+        return False
+    one, two = before.message, line.message
+    return (
+        one.turn > 0
+        and not (one.composed or two.composed)
+        and one.role == two.role == "user"
+        and (one.principal, one.session, one.turn, one.time)
+        == (two.principal, two.session, two.turn, two.time)
+    )
 
 
 def _head(message: Message, mark: str) -> str:

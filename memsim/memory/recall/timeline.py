@@ -16,7 +16,7 @@ from memsim.memory.entry import ROLE
 from memsim.memory.recall.instructions import is_standing, standing_matter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
     from datetime import datetime
     from typing import Literal
 
@@ -118,6 +118,11 @@ class _Line(NamedTuple):
     tokens: int
     turn: int
     asks: bool
+    moment: Hashable
+
+
+WHOLE = 2.0
+"""Share that a part of an utterance is lent by another: with half for neighbours, all of it."""
 
 
 class Neighbours:
@@ -141,19 +146,29 @@ class Neighbours:
     def __contains__(self, source: object) -> bool:
         return source in self._at
 
-    def add(self, source: str, text: str, *, session: str, tokens: int, turn: int) -> None:
+    def add(
+        self,
+        source: str,
+        text: str,
+        *,
+        session: str,
+        tokens: int,
+        turn: int,
+        moment: Hashable = None,
+    ) -> None:
         """Take in what was said last in its session.
 
-        `turn` is the exchange that it belongs to; what answers a message has the same. Raises
-        `ValueError` if the id is there already.
+        `turn` is the exchange that it belongs to; what answers a message has the same. Messages
+        one after the other of the same `moment` are parts of one utterance. Raises `ValueError` if
+        the id is there already.
         """
         if source in self._at:
             raise ValueError(f"{source!r} is there already")
         lines = self._lines.setdefault(session, [])
-        for line in lines[-REACH:]:
-            self._known.pop(line.source, None)
+        for at in self._reached(lines, range(len(lines) - 1, -1, -1), moment):
+            self._known.pop(lines[at].source, None)
         self._at[source] = (session, len(lines))
-        lines.append(_Line(source, tokens, turn, "?" in text))
+        lines.append(_Line(source, tokens, turn, "?" in text, moment))
 
     def remove(self, source: str) -> bool:
         """Take a message out, as if it had never been said; false when it was not there."""
@@ -198,19 +213,38 @@ class Neighbours:
     def _lend(self, session: str, place: int) -> NeighbourShares:
         lines = self._lines[session]
         lender = lines[place]
-        before = reversed(lines[max(0, place - REACH) : place])
-        after = lines[place + 1 : place + 1 + REACH]
+        moment = lender.moment
+        before = self._reached(lines, range(place - 1, -1, -1), moment)
+        after = self._reached(lines, range(place + 1, len(lines)), moment)
         lent = {}
         for way in (before, after):
             between = lender.tokens / 2
-            for line in way:
-                lent[line.source] = math.exp(-(between + line.tokens / 2) / self._fade)
+            for line in map(lines.__getitem__, way):
+                same = moment is not None and line.moment == moment
+                share = math.exp(-(between + line.tokens / 2) / self._fade)
+                lent[line.source] = WHOLE if same else share
                 between += line.tokens
-        if after and lender.asks:
-            lent[after[0].source] *= 2
+        replies = (at for at in after if moment is None or lines[at].moment != moment)
+        answer = next(replies, None) if lender.asks else None
+        if answer is not None:
+            lent[lines[answer].source] *= 2
         if place and lines[place - 1].turn == lender.turn:
             lent[lines[place - 1].source] = max(1.0, lent[lines[place - 1].source])
         return tuple(lent.items())
+
+    @staticmethod
+    def _reached(lines: Sequence[_Line], way: range, moment: Hashable) -> list[int]:
+        """Places on a way that are near enough: an utterance counts once, with all its parts."""
+        found: list[int] = []
+        left = REACH
+        for at in way:
+            part = lines[at].moment is not None and lines[at].moment == moment
+            if not part and left == 0:
+                break
+            left -= not part
+            moment = lines[at].moment
+            found.append(at)
+        return found
 
 
 class _Said(NamedTuple):
@@ -278,7 +312,8 @@ class Timeline:
         self._speaker.setdefault((session, source), entry.owner)
         self._sessions.setdefault(session, {})[name] = None
         self._waiting.setdefault((entry.owner, session), {})[name] = None
-        self._talk.add(name, entry.text, session=session, tokens=tokens, turn=turn)
+        moment = (entry.owner, turn, entry.created) if role == "user" and turn else None
+        self._talk.add(name, entry.text, session=session, tokens=tokens, turn=turn, moment=moment)
         self._count += 1
 
     def made(self, entry: Entry) -> None:

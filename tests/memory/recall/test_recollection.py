@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -169,3 +170,19 @@ def test_a_section_never_exceeds_its_budget_however_tokens_are_counted() -> None
 
     assert 0 < section.tokens <= 250
     assert tuple(f"m{n}" for n in range(len(section.verbatim))) == section.verbatim
+
+
+def test_parts_of_an_utterance_stand_in_one_line() -> None:
+    """What somebody else says, or says in another turn, has a line of its own."""
+    parts = [
+        replace(message(n, text), turn=1, time=EPOCH)
+        for n, text in enumerate(("I had a kayak.", "Red."))
+    ]
+    later = [replace(message(2, "It is old."), turn=2), replace(message(3, "Oh.", "ben"), turn=2)]
+    section = recalled([*parts, *later], 200)
+    (told,) = section.messages
+
+    assert "I had a kayak. Red.\n" in told.text
+    assert 3 == told.text.count("\n")
+    assert ("m0", "m1", "m2", "m3") == told.quotes
+    assert section.tokens == ContextBuilder(COUNTERS["o200k_base"]).tokens(section.messages)

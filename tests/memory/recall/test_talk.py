@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.memory.recall.timeline import REACH, Neighbours
+from memsim.memory.recall.timeline import REACH, WHOLE, Neighbours
 
 
 def talk(*lines: tuple[str, int], fade: float = 100.0) -> Neighbours:
@@ -51,6 +51,22 @@ def test_what_a_reply_answers_is_lent_all() -> None:
 
     assert (("ask", 1.0),) == made.beside("reply")
     assert dict(made.beside("ask"))["reply"] < 1e-6
+
+
+def test_parts_of_an_utterance_are_lent_all() -> None:
+    """Both ways; they count as one message in the reach, and what follows both is the answer."""
+    made = Neighbours()
+    for n in range(4):
+        for part in "ab":
+            said = "where?" if (n, part) == (0, "a") else "there"
+            made.add(f"{n}{part}", said, session="s", tokens=10, turn=n, moment=n)
+    parts, apart = dict(made.beside("0a")), dict(made.beside("2a"))
+
+    assert parts["0b"] == dict(made.beside("0b"))["0a"] == WHOLE
+    assert {"0b", "1a", "1b", "2a", "2b", "3a", "3b"} == set(parts)
+    assert parts["1a"] > 1 > parts["1b"]
+    assert apart["2b"] == WHOLE
+    assert all(share < 1 for name, share in apart.items() if name != "2b")
 
 
 def test_an_id_is_taken_once() -> None:
