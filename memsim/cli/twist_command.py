@@ -101,8 +101,8 @@ def command(
     """Change scenarios in ways that must not change an answer, and count the answers that flip.
 
     No gold answer is needed to see a flip. SCENARIO and the strategies are given as for
-    `memsim run`. The exit code is 1 if more flips than --max-flips, and 7 if a case was not
-    measured.
+    `memsim run`. The exit code is 1 if more flips than --max-flips, and 7 if a case or a relation
+    that --relation names was not measured.
     """
     from memsim.gate.flip_baseline import flip_changes, read_flips, save_flips
     from memsim.report.flips import flip_counts, flip_table, worst_pairs
@@ -126,10 +126,11 @@ def command(
     idle = [name for name in names if name not in {count.relation for count in counts}]
     changes = [] if before is None else [*flip_changes(before, pairs)]
     lines += _changed(changes, baseline)
-    terminal.say_lines([*lines, *_legend(names, idle), _verdict(counts, max_flips)])
+    terminal.say_lines([*lines, *_legend(names, idle), _verdict(counts, max_flips, len(idle))])
     if kept is not None and not unmeasured:
         save_flips(Path(kept), pairs)
-    if unmeasured:
+    if unmeasured or (idle and relations):
+        # Who names a relation wants it measured; of all relations, some never have something to change.
         return ExitCode.UNMEASURABLE
     worse = any(change.verdict == "worse" for change in changes)
     return ExitCode.FAILED if worse or _too_many(counts, max_flips) else ExitCode.PASSED
@@ -244,17 +245,19 @@ def _legend(names: Sequence[str], idle: Sequence[str]) -> Iterator[TextLine]:
         if found:
             yield TextLine(text=f"  only a {only} answer is a flip: {', '.join(found)}")
     if idle:
-        yield TextLine(text=f"  nothing to change here: {', '.join(idle)}")
+        yield TextLine(text=f"  unmeasured, with nothing to change here: {', '.join(idle)}")
 
 
 def _too_many(counts: Sequence[FlipCount], most: float | None) -> list[FlipCount]:
     return [count for count in counts if most is not None and count.share > most]
 
 
-def _verdict(counts: Sequence[FlipCount], most: float | None) -> TextLine:
+def _verdict(counts: Sequence[FlipCount], most: float | None, idle: int) -> TextLine:
     asked = number_format.plural(sum(count.n for count in counts), "pair of questions", "pairs")
     flips = sum(count.flips for count in counts)
     said = f"{flips} of {asked} flipped"
+    if idle:
+        said += f"; {number_format.plural(idle, 'relation')} unmeasured"
     failed = _too_many(counts, most)
     if failed:
         worst = max(failed, key=lambda count: count.share)

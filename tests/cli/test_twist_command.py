@@ -86,7 +86,7 @@ def test_a_plain_memory_flips_nothing(call: Call) -> None:
     there = [name for name in names if name not in idle]
     assert 0 == done.exit_code, done.output
     assert all(f"  {name}  " in done.output for name in there)
-    assert f"nothing to change here: {', '.join(idle)}" in done.output
+    assert f"unmeasured, with nothing to change here: {', '.join(idle)}" in done.output
     assert f"0 of {2 * len(there)} pairs flipped" in done.output
 
 
