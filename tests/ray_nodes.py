@@ -6,6 +6,7 @@ arguments are those of memsim.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -38,7 +39,7 @@ def main(kill: str, folder: Path, arguments: list[str]) -> int:
         initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
     )
     second = cluster.add_node(num_cpus=1)
-    ray.init(cluster.address, log_to_driver=False, logging_level="CRITICAL")
+    ray.init(cluster.address, log_to_driver=False, logging_level=logging.CRITICAL)
     sys.argv[:] = ["memsim", *arguments]
     if kill == "node":
         Thread(target=_kill_after_two, args=(second, folder), daemon=True).start()
@@ -47,7 +48,7 @@ def main(kill: str, folder: Path, arguments: list[str]) -> int:
     except SystemExit as ended:
         return int(ended.code or 0)
     finally:
-        ray.shutdown()
+        ray.shutdown()  # type: ignore[no-untyped-call]
         cluster.shutdown()
     return 0
 
