@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +16,6 @@ import pytest
 RECORDS = ("probes.jsonl", "turns.jsonl", "contexts.jsonl", "report.md")
 TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64, "RAY_USAGE_STATS_ENABLED": "0"}
 """Nodes that are made here let in only who has this."""
-
-OPEN = {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
 
 STRATEGY = """
 import os
@@ -76,7 +71,7 @@ def memsim(project: Path, *arguments: str, jobs: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "memsim", "run", *arguments],
         cwd=project,
-        env=os.environ | {"MEMSIM_JOBS": jobs} | (OPEN if "://" in jobs else {}),
+        env=os.environ | {"MEMSIM_JOBS": jobs},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -174,62 +169,6 @@ def test_a_killed_node_loses_only_what_it_played(project: Path) -> None:
     assert sum(line.startswith("[") for line in err.splitlines()) == 1
     assert ended(memsim(project, *slow[1:], "-o", "one", jobs="2"))[0] == 0
     assert_same_records(project / "one", project / "ray")
-
-
-@pytest.fixture
-def head(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A head with a server for clients, and its address."""
-    ports = []
-    for _ in range(2):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            ports.append(free.getsockname()[1])
-    ray = str(Path(sys.executable).with_name("ray"))
-    flags = ["--num-cpus=2", "--include-dashboard=false", "--block", f"--port={ports[0]}"]
-    process = subprocess.Popen(
-        [ray, "start", "--head", f"--ray-client-server-port={ports[1]}", *flags],
-        cwd=tmp_path_factory.mktemp("head"),
-        env=os.environ | OPEN,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    with process:
-        assert process.stdout is not None
-        seen = ""
-        while "Ray runtime started" not in seen:
-            line = process.stdout.readline()
-            assert line, seen
-            seen += line
-        address = seen.partition("Local node IP: ")[2].split()[0]
-        yield process, f"ray://{address}:{ports[1]}"
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-
-
-def test_a_cluster_at_an_address_plays_until_its_head_is_killed(
-    project: Path, head: tuple[subprocess.Popen[str], str]
-) -> None:
-    """First the same bytes; then one line, exit 7, no report, and the others are played here."""
-    process, address = head
-    refs = ("-s", "bm25", "-s", "mine.py@Mine", "--progress", "none")
-    code, _, err = ended(memsim(project, *refs, "-o", "ray", jobs=address))
-    assert (code, err) == (0, "")
-    assert ended(memsim(project, *refs, "-o", "one", jobs="1"))[0] == 0
-    assert_same_records(project / "one", project / "ray")
-
-    slow = ("-s", "mine.py@Mine:seconds=1", "-k", "Mine", "--progress", "plain", "-o", "slow")
-    run = memsim(project, *slow, jobs=address)
-    wait_for_cases(run, 2)
-    os.killpg(process.pid, signal.SIGKILL)
-    code, _, err = ended(run)
-
-    assert code == 7, err
-    assert "the Ray head ended; finished cases are kept" in err
-    assert not (project / "slow" / "report.md").exists()
-    code, _, err = ended(memsim(project, *slow, jobs="2"))
-    assert (code, len(cases(project / "slow"))) == (0, 12)
 
 
 def test_a_killed_head_of_this_machine_keeps_what_was_played(project: Path) -> None:
