@@ -173,7 +173,7 @@ def test_a_killed_node_loses_only_what_it_played(project: Path) -> None:
 
 def test_a_killed_head_of_this_machine_keeps_what_was_played(project: Path) -> None:
     """As on a cluster."""
-    slow = ("-s", "mine.py@Mine:seconds=1", "-k", "Mine", "--progress", "plain", "-o", "ray")
+    slow = ("-s", "mine.py@Mine:seconds=3", "-k", "Mine", "--progress", "plain", "-o", "ray")
     process = memsim(project, *slow, jobs="ray")
     wait_for_cases(process, 2)
 
