@@ -48,8 +48,8 @@ def main(kill: str, folder: Path, arguments: list[str]) -> int:
     except SystemExit as ended:
         return int(ended.code or 0)
     finally:
-        ray.shutdown()  # type: ignore[no-untyped-call]
-        cluster.shutdown()
+        ray.shutdown()
+        cluster.shutdown()  # type: ignore[no-untyped-call]
     return 0
 
 
