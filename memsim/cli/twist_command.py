@@ -130,7 +130,7 @@ def command(
     if kept is not None and not unmeasured:
         save_flips(Path(kept), pairs)
     if unmeasured or (idle and relations):
-        # Who names a relation wants it measured; of all relations, some never have something to change.
+        # Who names a relation wants it measured; of all of them, some change nothing here.
         return ExitCode.UNMEASURABLE
     worse = any(change.verdict == "worse" for change in changes)
     return ExitCode.FAILED if worse or _too_many(counts, max_flips) else ExitCode.PASSED
