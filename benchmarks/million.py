@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 SCENARIO = Path(__file__).resolve().parent.parent / "scenarios" / "long_haul.yaml"
@@ -46,7 +47,7 @@ def scaled(text: str, turns: int) -> str:
     if wanted <= sum(fillers):
         return text
     places = [wanted * sum(fillers[:n]) // sum(fillers) for n in range(len(fillers) + 1)]
-    counts = iter(late - early for early, late in zip(places, places[1:], strict=False))
+    counts = iter(late - early for early, late in pairwise(places))
     longer = _FILLER.sub(lambda _: f"filler: {{turns: {next(counts)}", text)
     # Sessions have fixed dates: at five minutes a turn, one would begin after the next.
     return _PACE.sub("pace: 1s", longer)
@@ -88,7 +89,11 @@ def measured(root: Path, strategy: str, turns: int) -> bool:
     page = run(folder, "report", "run", "--html", "-q")
     first = (early.seconds - base.seconds) / (EARLY - shortest) * 1e3
     last = (late.seconds - early.seconds) / (turns - EARLY) * 1e3
-    size = (folder / "run/report.html").stat().st_size / 1e6 if (folder / "run/report.html").exists() else 0
+    size = (
+        (folder / "run/report.html").stat().st_size / 1e6
+        if (folder / "run/report.html").exists()
+        else 0
+    )
     kept = (
         last <= MOST_TIMES * first
         and late.megabytes <= MOST_MEGABYTES
