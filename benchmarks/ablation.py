@@ -27,7 +27,7 @@ from memsim.scenario.script import Scenario, Turn
 
 SWITCHES: Final = (
     *("recall=off", "vectors=off", "acl=off", "facts=off", "episodes=off", "offload=off"),
-    *("shorten=off", "deduplicate=on", "entities=on", "opening=0", "standing=1"),
+    *("shorten=off", "deduplicate=on", "entities=on", "opening=0", "standing=1", "near=0"),
     *("summary=on", "window=8", "mode=agent", "mode=both"),
 )
 WIDE: Final = "window=24,window_share=0.4"

@@ -2,7 +2,8 @@
 
 Such a question is about everything that was said of a matter, and names little of it. So the words
 of its form are not searched for, what began a conversation counts more than what followed, and each
-further message of a conversation counts less. Whoever asks for a summary wants replies as well.
+further message of a conversation counts less. Whoever asks for a summary wants replies as well, and
+as many messages of one conversation as speak of the matter.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from memsim.language.text import index_terms
 from memsim.memory.index import Hit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from memsim.memory.recall.timeline import MessageFacts
 
@@ -28,7 +29,14 @@ REPLIED = 0.3
 """What the relevance of a reply or a tool's result counts, against what a user brought up."""
 
 AGAIN = 0.7
-"""What each further message of a conversation counts, against the one before it."""
+"""What each further message of a conversation counts, against the one before it. In a summary all
+count alike, because one conversation may hold the whole story."""
+
+SUMMED_OPENING = 3.0
+"""How many times as much an opening counts where a summary is asked for."""
+
+RESTATED = 150
+"""Tokens of a message below which its reply says what a summary needs of both."""
 
 OPENING = 20.0
 """Messages from the beginning of a conversation at which a little more than a third is left of what
@@ -106,8 +114,11 @@ def spread(
     """Messages from all conversations, the most worth quoting first, ties to the earlier.
 
     `opening` is how much more the first message of a conversation counts, `replied` what a reply
-    counts. With `pairs` each message is followed by its reply. No score is above the one before it.
+    counts. With `pairs`, which a summary wants, each message stands beside its reply, or after all
+    replies where it is short. No score is above the one before it.
     """
+    again = 1.0 if pairs else AGAIN
+    opening *= SUMMED_OPENING if pairs else 1.0
     left: dict[str, list[tuple[float, int, str]]] = {}
     for source, score in scores.items():
         session, place = places.place(source) or ("", math.inf)
@@ -126,7 +137,7 @@ def spread(
         score, _, source = heapq.heappop(left[session])
         reply = places.reply(source) if pairs else None
         if source not in found:
-            counts *= AGAIN
+            counts *= again
             least = min(least, -score)
             found[source] = least
             if reply is not None and reply in scores:
@@ -134,4 +145,16 @@ def spread(
         if left[session]:
             score, order, _ = left[session][0]
             heapq.heappush(heads, (score * counts, order, session, counts))
-    return [Hit(source, score) for source, score in found.items()]
+    hits = [Hit(source, score) for source, score in found.items()]
+    return _replies_first(hits, known, places) if pairs else hits
+
+
+def _replies_first(
+    hits: Sequence[Hit], known: Mapping[str, MessageFacts], places: ConversationPlaces
+) -> list[Hit]:
+    """Hits with short messages behind all others, as far as their replies are there."""
+    there = {hit.id for hit in hits}
+    short = [hit.id for hit in hits if known[hit.id].tokens < RESTATED]
+    behind = {source: None for source in short if places.reply(source) in there}
+    ids = [*(hit.id for hit in hits if hit.id not in behind), *behind]
+    return [Hit(source, hit.score) for source, hit in zip(ids, hits, strict=True)]

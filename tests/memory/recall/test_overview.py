@@ -54,9 +54,9 @@ def places(*sessions: str) -> ConversationPlaces:
 
 
 def facts(name: str, order: int) -> MessageFacts:
-    """What is known of such a message."""
+    """What is known of such a message; those of conversations from `n` on are short."""
     role = "assistant" if name.endswith("r") else "user"
-    return MessageFacts(order=order, tokens=10, role=role)
+    return MessageFacts(order=order, tokens=200 if name[0] < "n" else 10, role=role)
 
 
 def order_of(question: str, scores: dict[str, float], policy: RecallPolicy = POLICY) -> list[str]:
@@ -164,3 +164,18 @@ def test_standing_instructions_and_preferences(text: str, standing: bool) -> Non
     found = recall("q", lexical=lexical, about=known.get, policy=RecallPolicy(fusion="weights"))
 
     assert ("told" if standing else "plain") == found[0].id
+
+
+def test_a_summary_may_be_told_by_one_conversation() -> None:
+    """Its messages count alike, where a list is spread over conversations."""
+    scores = {"a0": 9.0, "a1": 8.9, "a2": 8.8, "b0": 5.0, "c0": 4.0, "d0": 0.0}
+
+    assert ["a0", "a1", "a2"] == order_of("Summarise my move.", scores)[:3]
+    assert "b0" in order_of(OVERVIEWS[0], scores)[:3]
+
+
+def test_short_messages_come_after_the_replies_of_a_summary() -> None:
+    """The replies restate them; without its reply a short message keeps its place."""
+    scores = {"n0": 5.0, "n0r": 9.0, "o0": 4.0, "p0": 3.0, "p0r": 0.1, "q0": 0.0}
+
+    assert ["n0r", "o0", "p0r"] == order_of("Summarise my move.", scores)[:3]
