@@ -36,7 +36,6 @@ Form = Literal["table", "md", "json"]
     cls=ConfigCommand,
     epilog="""\b
 Examples:
-  memsim compare main latest
   memsim compare 20260923T1042 20260924T0911 --same-machine --strict
   memsim compare --pool monday,tuesday,wednesday thursday,friday,saturday""",
 )
