@@ -5,9 +5,10 @@ that stand in the context, mean tokens of the contexts that questions were asked
 `outdated` is the share of questions about what has changed whose context quotes an old statement as
 if it still held.
 
-Three conversations more need a part that the scripts hardly use. In `repeats` a monitor says the
-same again and again; in `names` a question is for all whom a conversation was about; in
-`tool_heavy` tools answer at length, and the window is wide. It ends with 1 where a switch changes
+Four conversations more need a part that the scripts hardly use. In `repeats` a monitor says the
+same again and again; in `names` a question is for all whom a conversation was about; in `gone`
+messages are erased after three days, and questions come after five; in `tool_heavy` tools answer at
+length, and the window is wide. It ends with 1 where a switch changes
 no figure.
 
 The datasets are looked for below MEMSIM_DATA, or below `../shared/data`.
@@ -38,6 +39,18 @@ NOTICE: Final = (
     " changed last week, no alarm is pending, and the next report follows in ten minutes."
 )
 CHATTER: Final = "The kettle has boiled {} times today, and the soup is still cold."
+DECIDED: Final = {
+    "pier": ("The ferry to Vaxholm leaves from pier 7.", "pier 7"),
+    "colour": ("We decided to paint the boat green.", "green"),
+    "key": ("The key of the boathouse hangs behind the stove.", "behind the stove"),
+    "cabin": ("My sister Ragnhild has booked the cabin at Lake Orsa.", "Ragnhild"),
+}
+QUESTIONS: Final = {
+    "pier": "From which pier does the ferry to Vaxholm leave?",
+    "colour": "What colour did we decide to paint the boat?",
+    "key": "Where does the key of the boathouse hang?",
+    "cabin": "Who has booked the cabin at Lake Orsa?",
+}
 PEOPLE: Final = {
     "Bertrand": "I had lunch with Bertrand, we ate far too much.",
     "Yusra": "Remind me that Yusra has my ladder.",
@@ -103,6 +116,7 @@ def cases(*, quick: bool) -> Iterator[Case]:
     both = "recall=off,deduplicate=on"
     yield Case("repeats", [repeats()], ("deduplicate=on", "recall=off", both), WIDE, "1k")
     yield Case("names", [names()], ("entities=on",), budget="1k")
+    yield Case("gone", [gone()], ("episodes=off",), "hygiene=messages", "1k")
     for name, scenarios in sets(quick=False):
         if name == "tool_heavy":
             long = ("offload=off", "shorten=off", "offload=off,shorten=off")
@@ -136,6 +150,20 @@ def names() -> Scenario:
             script.user(CHATTER.format(4 * number + count + 2)).assistant("It will be warm soon.")
     asked = "Which people did we speak about in this conversation?"
     script.probe("people", ask=asked, expect=[*PEOPLE], match="all")
+    return script.build()
+
+
+def gone() -> Scenario:
+    """A conversation, and questions about it five days later."""
+    script = ScenarioBuilder("gone", pace="1min")
+    for number, (text, _) in enumerate(DECIDED.values()):
+        script.user(text).assistant("Noted.")
+        script.user(CHATTER.format(number + 2)).assistant("It will be warm soon.")
+    script.gap("5d").session("later")
+    for number in range(4):
+        script.user(CHATTER.format(number + 2)).assistant("It will be warm soon.")
+    for name, (_, value) in DECIDED.items():
+        script.probe(name, ask=QUESTIONS[name], expect=value)
     return script.build()
 
 

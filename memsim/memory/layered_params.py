@@ -67,6 +67,7 @@ class LayeredParams:
         workspace: whether there are pages, which are files: for agents that have tools, or in any
             case, or never. Without, what an agent notes is kept under keys.
         hygiene: whether old entries are archived and erased by category, as `RetentionPolicy` says.
+            With `messages`, facts and summaries of an erased message stay for their own terms.
         window_share: share of the budget that the latest messages may take.
         summary_share: share of it that the summary may take.
         recall_share: share of it that what is recalled may take.
@@ -110,7 +111,7 @@ class LayeredParams:
     acl: Switch = "on"
     mode: Literal["framework", "agent", "both"] = "framework"
     workspace: Literal["agents", "on", "off"] = "agents"
-    hygiene: Switch = "off"
+    hygiene: Literal["on", "off", "messages"] = "off"
     window_share: float = 0.15
     summary_share: float = 0.1
     recall_share: float = 0.5
@@ -133,7 +134,8 @@ class LayeredParams:
             policy["half_life"] = _days("half_life", self.half_life)
         recall = RecallPolicy(**policy)
         switches = {name: _is_on(name, getattr(self, name)) for name in self._switches()}
-        hygiene = RetentionPolicy() if switches.pop("hygiene") else None
+        derived = self.hygiene == "on"
+        hygiene = None if self.hygiene == "off" else RetentionPolicy(derived=derived)
         options: dict[str, Any] = {
             **self._for(MemoryOptions),
             **switches,

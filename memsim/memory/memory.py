@@ -439,6 +439,9 @@ class Memory:
         if (pages := self.workspace) is not None:
             attempt(lambda: self._follow({*self.permissions.known(), *pages.known()}))
         if (policy := self.options.hygiene) is not None:
+            if not policy.derived:
+                # What a conversation came to outlasts its messages, so it is made before they go.
+                attempt(lambda: self._turns.rest(now))
             attempt(lambda: self._expiry.elapse(policy, now))
         attempt(lambda: self._turns.rest(now))
         attempts.end()

@@ -706,6 +706,20 @@ def test_hygiene_reaches_whoever_has_something_there() -> None:
     assert [] == [*it.memory.entries(None)]
 
 
+@pytest.mark.parametrize("derived", [True, False])
+def test_a_conversation_comes_to_something_before_its_messages_are_erased(derived: bool) -> None:
+    """Its summary outlasts them, unless what is derived goes with them."""
+    it = Remembering(options=MemoryOptions(vectors=False, hygiene=RetentionPolicy(derived=derived)))
+    it.say(CODE)
+    it.clock.advance(timedelta(days=5))
+    it.memory.elapse(it.clock.now())
+
+    kept = [entry for entry in it.memory.entries(None) if entry.layer == "episodic"]
+    assert [] == [entry for entry in kept if entry.category == "conversation"]
+    assert [] == [source for entry in kept for source in entry.sources]
+    assert ([] if derived else ["The code of"]) == [entry.text for entry in kept]
+
+
 def test_what_fails_when_time_passes_holds_up_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
