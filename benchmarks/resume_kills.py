@@ -70,7 +70,10 @@ probes:
   first: {{ask: What is my order?, expect: B-{number}7}}
   other: {{ask: What is my shoe size?, expect: unknown}}
 """
-_TIMED = re.compile(rb'"(seconds|ends|crc|own)":(\[[^]]*\]|[0-9.e-]+)|--jobs \d')
+_TIMED = re.compile(
+    rb'"latency":\{("[^"]*":\{[^}]*\},?)*\}'
+    rb'|"(seconds|ends|crc|own)":(\[[^]]*\]|[0-9.e-]+)|--jobs \d'
+)
 
 
 class Worker(ForkProcess):
