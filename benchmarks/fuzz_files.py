@@ -263,6 +263,37 @@ def beam(folder: Path, _closing: ExitStack) -> Target:
     return target
 
 
+def longmemeval(folder: Path, _closing: ExitStack) -> Target:
+    """A file of LongMemEval."""
+    lines = [
+        {"role": "user", "content": "My degree is in botany.", "has_answer": True},
+        {"role": "assistant", "content": "Nice."},
+    ]
+    whole = [
+        {
+            "question_id": name,
+            "question_type": "single-session-user",
+            "question": "Which degree do I have?",
+            "answer": "Botany",
+            "question_date": "2023/05/30 (Tue) 23:40",
+            "haystack_dates": ["2023/05/20 (Sat) 02:21", "2023/05/19 (Fri) 10:00"],
+            "haystack_session_ids": ["answer_1", "talk_2"],
+            "haystack_sessions": [lines, lines[:1]],
+            "answer_session_ids": ["answer_1"],
+        }
+        for name in ("q1", "q2_abs")
+    ]
+    path = folder / "longmemeval_oracle.json"
+
+    def target(chance: random.Random) -> None:
+        clear(path)
+        damage_json(chance, path, whole)
+        for scenario in load_dataset("longmemeval", path):
+            list(scenario.events(7))
+
+    return target
+
+
 def cassettes(folder: Path, _closing: ExitStack) -> Target:
     """Recordings of a provider's answers."""
     sources = [path.read_bytes() for path in sorted(ROOT.glob("tests/live/recorded/**/*.jsonl"))]
@@ -334,6 +365,7 @@ FILES: dict[str, Callable[[Path, ExitStack], Target]] = {
     "baseline": baselines,
     "locomo": locomo,
     "beam": beam,
+    "longmemeval": longmemeval,
     "cassette": cassettes,
     "vectors": vectors,
     "prx settings": prx_settings,

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
     Loader = Callable[[Path, Mapping[str, str]], list[Scenario]]
 
-DATASETS: dict[str, str] = {"beam": "beam_from_options", "locomo": "locomo_from_options"}
+DATASETS: dict[str, str] = {
+    "beam": "beam_from_options",
+    "locomo": "locomo_from_options",
+    "longmemeval": "longmemeval_from_options",
+}
 """What loads each dataset from its file or folder, in the module of its name."""
 
 

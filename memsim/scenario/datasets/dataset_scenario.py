@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -34,6 +34,7 @@ def recorded_scenario(
     speakers: str,
     contents: object,
     left_out: int = 0,
+    asked: datetime | None = None,
 ) -> Scenario:
     """The scenario of a recorded conversation.
 
@@ -46,6 +47,7 @@ def recorded_scenario(
         speakers: who talks, as the description says it.
         contents: everything that the fingerprint covers, as JSON values.
         left_out: questions that were left out for a wrong gold answer.
+        asked: when the questions are asked, if that is after the last message; None for then.
     """
     sessions = len({turn.session for turn in turns})
     unfounded = sum(bool(p.excluded) for p in probes)
@@ -57,7 +59,7 @@ def recorded_scenario(
         name=name,
         path=str(path),
         about=", ".join(about),
-        play=partial(_play, tuple(turns), tuple(probes)),
+        play=partial(_play, tuple(turns), tuple(probes), asked),
         turns=len(turns),
         probes=tuple(probes),
         principals=tuple(
@@ -68,7 +70,9 @@ def recorded_scenario(
     )
 
 
-def _play(turns: Sequence[Turn], probes: Sequence[Probe], _seed: int) -> Iterator[ScriptEvent]:
+def _play(
+    turns: Sequence[Turn], probes: Sequence[Probe], asked: datetime | None, _seed: int
+) -> Iterator[ScriptEvent]:
     # Who asks a question may know all that others said.
     for speaker in dict.fromkeys(turn.principal for turn in turns):
         for asker in dict.fromkeys(probe.principal for probe in probes):
@@ -81,5 +85,8 @@ def _play(turns: Sequence[Turn], probes: Sequence[Probe], _seed: int) -> Iterato
         yield turn
     last = turns[-1]
     end = (*last.heard, *last.reply)[-1].time + UTTERANCE
+    if asked is not None and asked > end:
+        end = asked
+        yield ElapseEvent(now=end)
     for probe in probes:
         yield Ask(probe=probe, turn=last.number, session=last.session, time=end, apart=True)

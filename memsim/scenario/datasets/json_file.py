@@ -28,15 +28,15 @@ _KINDS = {
 }
 
 
-def read_json(path: Path) -> object:
-    """The value in a JSON file.
+def read_json(path: Path, *, most: int | None = None) -> object:
+    """The value in a JSON file of at most so many bytes, else of `MOST_BYTES`.
 
     Raises:
         ScenarioError: it cannot be read, is not UTF-8 or not JSON, repeats a key in one object,
             holds a number that is none or a text that is none.
     """
     try:
-        data = read_bytes(path, ScenarioError, most=MOST_BYTES)
+        data = read_bytes(path, ScenarioError, most=MOST_BYTES if most is None else most)
     except FileNotFoundError as error:
         raise ScenarioError(f"cannot be read: {error.strerror}", path=path) from None
     value: object = parse_json(data, path, ScenarioError)

@@ -26,7 +26,7 @@ def test_a_dataset_is_loaded_by_name(
 def test_an_unknown_dataset_names_the_nearest(tmp_path: Path) -> None:
     """And lists what there is."""
     with pytest.raises(
-        RefError, match=r"'locmo'; there are beam, locomo \(did you mean 'locomo'\?\)"
+        RefError, match=r"'locmo'; there are beam, locomo, longmemeval \(did you mean 'locomo'\?\)"
     ):
         load_dataset("locmo", tmp_path)
 
