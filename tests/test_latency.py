@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memsim.atomic_files import TEMPORARY
 from memsim.latency import CallTimer, add_latency, latency_rows, quantile, step_of
 from memsim.report.latency_table import latency_lines
 from memsim.report.number_format import milliseconds
@@ -72,6 +73,15 @@ def test_the_file_of_a_run_has_a_row_for_each_operation_and_clock(tmp_path: Path
     }
     assert row["p50_ms"] == pytest.approx(1, rel=0.05)
     assert row["p95_ms"] == pytest.approx(9, rel=0.05)
+
+
+def test_what_a_killed_writer_left_is_removed(tmp_path: Path) -> None:
+    """A run that is continued ends with the files of an undisturbed one."""
+    left = tmp_path / f".{LATENCY}.0f3a{TEMPORARY}"
+    left.write_text("{", encoding="utf-8")
+    write_latency(tmp_path, [replace(CASE, latency={"query.real": {"200": 1}})])
+
+    assert [LATENCY] == [path.name for path in tmp_path.iterdir()]
 
 
 def test_a_strategy_in_another_process_has_no_processor_time() -> None:

@@ -16,7 +16,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from memsim.atomic_files import write_whole
+from memsim.atomic_files import sweep, write_whole
 from memsim.latency import Latency, LatencyRow, add_latency, latency_rows
 from memsim.suite.cases import CaseResult
 
@@ -61,4 +61,5 @@ def write_latency(folder: Path, cases: Iterable[CaseResult]) -> None:
     ]
     if rows:
         text = json.dumps({"about": _ABOUT, "rows": rows}, indent=1, ensure_ascii=False) + "\n"
+        sweep(folder / LATENCY)
         write_whole(folder / LATENCY, text.encode(errors="backslashreplace"), private=False)
