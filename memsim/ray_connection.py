@@ -94,11 +94,20 @@ def connected(address: str) -> Iterator[RayConnection]:
                 _connect(ray, address)
             try:
                 yield RayConnection(ray, address)
-            except ConnectionError as error:
+            except _connection_errors() as error:
                 raise _head_lost(address) from error
             finally:
-                with suppress(ConnectionError):
+                with suppress(*_connection_errors()):
                     ray.shutdown()
+
+
+def _connection_errors() -> tuple[type[Exception], ...]:
+    """What Ray raises where its head is gone; its client lets some errors of gRPC through."""
+    try:
+        from grpc import RpcError
+    except ImportError:
+        return (ConnectionError,)
+    return ConnectionError, RpcError
 
 
 def _import_ray() -> Any:  # noqa: ANN401 - a module

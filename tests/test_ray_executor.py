@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -16,6 +21,8 @@ import pytest
 RECORDS = ("probes.jsonl", "turns.jsonl", "contexts.jsonl", "report.md")
 TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64, "RAY_USAGE_STATS_ENABLED": "0"}
 """Nodes that are made here let in only who has this."""
+
+RAY = (sys.executable, "-m", "ray.scripts.scripts")
 
 STRATEGY = """
 import os
@@ -66,12 +73,14 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def memsim(project: Path, *arguments: str, jobs: str) -> subprocess.Popen[str]:
+def memsim(
+    project: Path, *arguments: str, jobs: str, more: Mapping[str, str] = MappingProxyType({})
+) -> subprocess.Popen[str]:
     """Start `memsim run` in a project; reports name the command, so `-j` is a variable."""
     return subprocess.Popen(
         [sys.executable, "-m", "memsim", "run", *arguments],
         cwd=project,
-        env=os.environ | {"MEMSIM_JOBS": jobs},
+        env=os.environ | {"MEMSIM_JOBS": jobs} | more,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -188,6 +197,84 @@ def test_a_killed_head_of_this_machine_keeps_what_was_played(project: Path) -> N
     assert not (project / "ray" / "report.md").exists()
     code, _, err = ended(memsim(project, *slow, jobs="2"))
     assert (code, len(cases(project / "ray"))) == (0, 12)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
+    """The address of a cluster that serves clients, and the process that started it."""
+    port = _free_port()
+    options = ("--head", "--num-cpus=1", "--port=0", f"--ray-client-server-port={port}", "--block")
+    # Ray's sockets lie below its folder, and the path of a socket has at most 107 characters.
+    with (
+        tempfile.TemporaryDirectory(prefix="ray") as folder,
+        (tmp_path_factory.mktemp("head") / "log").open("w") as log,
+        subprocess.Popen(
+            [*RAY, "start", *options, "--include-dashboard=false", f"--temp-dir={folder}"],
+            env=os.environ | TOKEN,
+            stdout=log,
+            stderr=log,
+        ) as head,
+    ):
+        try:
+            _wait_for_port(port, head)
+            yield f"ray://127.0.0.1:{port}", head.pid
+        finally:
+            head.terminate()
+
+
+def _free_port() -> int:
+    with socket.socket() as tried:
+        tried.bind(("127.0.0.1", 0))
+        return int(tried.getsockname()[1])
+
+
+def _wait_for_port(port: int, head: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 90
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            assert head.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        else:
+            return
+
+
+def test_a_cluster_at_an_address_plays_the_same_bytes(
+    project: Path, cluster: tuple[str, int]
+) -> None:
+    """Through Ray's server for clients, which has files of its own."""
+    strategies = ("-s", "bm25", "-s", "mine.py@Mine", "-k", "code_01", "--progress", "none")
+    assert ended(memsim(project, *strategies, "-o", "one", jobs="1"))[0] == 0
+
+    code, _, err = ended(memsim(project, *strategies, "-o", "ray", jobs=cluster[0], more=TOKEN))
+
+    assert (code, err) == (0, "")
+    assert_same_records(project / "one", project / "ray")
+
+
+def test_a_killed_head_at_an_address_keeps_what_was_played(
+    project: Path, cluster: tuple[str, int]
+) -> None:
+    """Exit 7 and no report; the same command without Ray plays the remaining cases."""
+    address, head = cluster
+    refs = ("-s", "mine.py@Mine:seconds=1", "-k", "Mine and code_0")
+    slow = (*refs, "--progress", "plain", "-o", "ray")
+    process = memsim(project, *slow, jobs=address, more=TOKEN)
+    wait_for_cases(process, 2)
+
+    for pid in _descendants(head, ""):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    code, _, err = ended(process)
+
+    assert code == 7, err
+    assert "the Ray head ended; finished cases are kept" in err
+    assert "Traceback" not in err
+    assert not (project / "ray" / "report.md").exists()
+    code, _, err = ended(memsim(project, *slow, jobs="2"))
+    assert (code, len(cases(project / "ray"))) == (0, 10)
 
 
 def test_an_interrupt_keeps_what_was_played(project: Path) -> None:

@@ -60,6 +60,9 @@ DEFAULT_RESULTS = 20
 RELOADED = 8_000
 """Characters that are reloaded at once, so that what was too large for a window fits into one."""
 
+SHOWN = 300
+"""Characters of a result that a search shows, so that a few long messages do not fill a context."""
+
 READING = frozenset(
     {
         "memory_get",
@@ -312,9 +315,16 @@ class MemoryTools:
         if not found:
             text = "No memories found matching that query."
             return ToolAnswer(text, "missing", query, category or "")
-        lines = (f"- [{f.entry.category}] {f.entry.key}: {f.text}" for f in found)
+        lines = (f"- [{f.entry.category}] {f.entry.key}: {_shown(f.text)}" for f in found)
         text = "\n".join((f"Found {len(found)} memories:", *lines))
         return ToolAnswer(text, key=query, category=category or "")
+
+
+def _shown(text: str) -> str:
+    """The beginning of a result, with what is left out counted."""
+    start = head(text, SHOWN) or text[:SHOWN]  # a cluster may be longer than that
+    left = len(text) - len(start)
+    return f"{start} [{left} characters more]" if left else start
 
 
 TOOLS: Mapping[str, _Tool] = {

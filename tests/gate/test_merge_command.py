@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +13,22 @@ import pytest
 from click.testing import Result
 
 Call = Callable[..., Result]
+KILLER = """
+import os
+import signal
+from pathlib import Path
+
+from memsim import Strategy
+
+
+class Mine(Strategy):
+    \"\"\"Kills memsim where a file says so.\"\"\"
+
+    def context(self, query):
+        if Path("kill").exists():
+            os.kill(os.getppid(), signal.SIGKILL)
+        return self.env.build.context(self.env.build.section("window", []))
+"""
 SAME = ("probes.jsonl", "turns.jsonl", "contexts.jsonl", "report.md", "comparison.json")
 
 
@@ -90,3 +109,28 @@ def test_the_flags_of_the_gate_are_kept_in_the_shards(project: Path, call: Call)
         merged.exit_code,
         merged.stdout.partition(" in ")[0].rpartition("; ")[2],
     )
+
+
+def test_a_killed_shard_is_refused_until_it_has_gone_on(project: Path, call: Call) -> None:
+    """Nothing of it is lost, and the merged run has the bytes of one."""
+    Path("mine.py").write_text(KILLER, encoding="utf-8")
+    run = ("run", "-s", "mine.py@Mine", "-s", "bm25", "-q", "-j", "1")
+    alone = call(*run, "-o", "alone/run")
+    first, second = ([*run, "--shard", f"{n}/2"] for n in (1, 2))
+    Path("kill").touch()
+    deaths = [
+        subprocess.run([sys.executable, "-m", "memsim", *shard], check=False, capture_output=True)
+        for shard in (first, second)
+    ]
+    refused = call("merge", *map(str, Path("reports/shards").iterdir()), "-q")
+
+    assert -signal.SIGKILL in [death.returncode for death in deaths]
+    assert (4, "") == (refused.exit_code, refused.stdout)
+    assert "to go on: memsim run" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    Path("kill").unlink()
+    codes = [call(*shard).exit_code for shard in (first, second)]
+    merged = call("merge", *map(str, Path("reports/shards").iterdir()), "-q", "-o", "merged/run")
+    assert {0} == {*codes, alone.exit_code, merged.exit_code}
+    for name in SAME[:-1]:
+        assert Path("alone/run", name).read_bytes() == Path("merged/run", name).read_bytes()

@@ -202,6 +202,19 @@ def test_stored_texts_come_back_to_the_byte() -> None:
     assert 1 == len([*it.memory.long_term.list("ana")])
 
 
+def test_a_search_shows_the_beginning_of_what_is_long() -> None:
+    """A few long entries would otherwise fill a context; by its key all of one is read."""
+    it = having()
+    text = "kettle " * 200
+    it.call("memory_store", key="k", value=text)
+
+    found = it.call("memory_search", query="kettle")
+
+    assert len(found) < 400
+    assert found.endswith("[1100 characters more]")
+    assert text == it.call("memory_get", key="k")
+
+
 def test_every_call_is_in_the_audit_trail_and_nothing_of_its_content() -> None:
     """Known and unknown tools, in order, with what came of them."""
     it = having()
