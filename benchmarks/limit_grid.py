@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import median_low
 
 from memsim.cli.limit_search import HOLDS, SEEDS, Climb, LimitSearch
-from memsim.scenario.generator.dials import DIALS
+from memsim.scenario.generator.dials import ASKED, DIALS
 from memsim.suite.staircase import NEAR
 
 RUNS = 0.1
@@ -104,7 +104,7 @@ def main() -> int:
     """Print both limits of each strategy and dial."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("-s", "--strategy", action="append", dest="strategies")
-    parser.add_argument("--dial", action="append", dest="dials", choices=tuple(DIALS))
+    parser.add_argument("--dial", action="append", dest="dials", choices=sorted({*DIALS} - ASKED))
     parser.add_argument("--most", type=int, default=40, help="largest setting of the grid")
     parser.add_argument("--budget", type=int, default=1000)
     chosen = parser.parse_args()

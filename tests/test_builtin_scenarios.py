@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -16,6 +17,8 @@ from memsim.discovery.project import find_project
 from memsim.executors import ProcessPool
 from memsim.message import Message, ToolResult
 from memsim.scenario import ABILITIES, Scenario, Turn, load_scenarios
+from memsim.scenario.generator.dials import FAMILIES, Generate
+from memsim.scenario.generator.written_script import long_script
 from memsim.scenario.words import ValueSearch
 from memsim.scoring.outcomes import PASSED
 from memsim.suite.cases import CaseSpec
@@ -26,21 +29,29 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "scenarios"
 SCENARIOS = {s.name: s for s in load_scenarios(FOLDER)}
 EXPECTED = (
+    "aggregation",
     "architecture_plan",
     "changing_preferences",
     "chinese_cues",
     "coding_session",
     "debugging_session",
+    "implicit",
     "large_results",
     "long_haul",
+    "look_alikes",
+    "multi_hop",
     "needles",
+    "preferences",
+    "procedures",
     "shared_lab",
     "skill_injection",
     "support_desk",
     "team_standup",
+    "temporal",
     "tool_heavy",
     "trip_planning",
     "two_customers",
+    "updates",
 )
 BUDGET = 4096
 SEED = 7
@@ -134,7 +145,7 @@ def test_a_script_plays_the_same_twice(scenario: Scenario) -> None:
 @pytest.mark.parametrize("seed", [SEED, 8])
 def test_generated_talk_never_says_a_value(scenario: Scenario, seed: int) -> None:
     """What is planted or asked for stands only in what the file itself says."""
-    written = set(_strings(yaml.safe_load(Path(scenario.path).read_text(encoding="utf-8"))))
+    written = {*_written(yaml.safe_load(Path(scenario.path).read_text(encoding="utf-8")))}
     lines = {line.strip() for text in written for line in text.splitlines()}
     turns = list(_turns(scenario, seed))
     values = {f.value for t in turns for f in t.facts}
@@ -148,6 +159,13 @@ def test_generated_talk_never_says_a_value(scenario: Scenario, seed: int) -> Non
 
     assert len(said) > scenario.turns / 2
     assert [] == [(where, found) for where, found in said if found]
+
+
+def _written(script: Mapping[str, Any]) -> Iterator[str]:
+    yield from _strings(script)
+    for step in script["turns"]:
+        if isinstance(step, Mapping) and "generate" in step:
+            yield from _strings(long_script("x", Generate(line=None, **step["generate"])))
 
 
 def _strings(node: object) -> Iterator[str]:
@@ -198,10 +216,11 @@ def matrix() -> Matrix:
     """Every built-in scenario played against every baseline, by scenario and strategy."""
     project = find_project(ROOT)
     refs = [resolve(name, project) for name in BASELINES]
+    layered = resolve("layered", project)
     specs = [
         CaseSpec(scenario=found, strategy=ref, budget=BUDGET, seed=SEED)
         for found in _long_ones_first(find_scenarios([str(FOLDER)], project))
-        for ref in refs
+        for ref in (*refs, *([layered] if found.name in FAMILIES else []))
     ]
     return {
         (specs[place].scenario.name, specs[place].strategy.name): Played(
@@ -231,7 +250,7 @@ def test_every_case_is_played_to_its_end(matrix: Matrix) -> None:
     failed = {where: played.error for where, played in matrix.items() if played.state != "scored"}
 
     assert {} == failed
-    assert len(SCENARIOS) * len(BASELINES) == len(matrix)
+    assert len(SCENARIOS) * len(BASELINES) + len(FAMILIES) == len(matrix)
 
 
 def test_the_evidence_alone_answers_every_script(matrix: Matrix) -> None:
@@ -292,3 +311,18 @@ def test_no_baseline_is_best_everywhere(matrix: Matrix) -> None:
     winners = {s for s in COMPARED for n in SCENARIOS if matrix[n, s].recall == best[n]}
 
     assert len(winners) >= 3
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_generated_family_tells_designs_apart(matrix: Matrix, name: str) -> None:
+    """The best memory is at least .40 above the worst."""
+    recall = [matrix[name, strategy].recall for strategy in (*COMPARED, "layered")]
+
+    assert max(recall) - min(recall) >= 0.4
+
+
+def test_search_by_words_is_not_enough_for_most_families(matrix: Matrix) -> None:
+    """`bm25` answers at most .60 of five of the eight."""
+    hard = [name for name in FAMILIES if matrix[name, "bm25"].recall <= 0.6]
+
+    assert len(hard) >= 5

@@ -18,7 +18,7 @@ from memsim.discovery.project import find_project
 from memsim.errors import ConfigError, ExitCode, nearest
 from memsim.report import number_format
 from memsim.report.layout import Column, Row, Table, TextLine, terminal_table
-from memsim.scenario.generator.dials import DIALS, FAMILIES
+from memsim.scenario.generator.dials import ASKED, DIALS, FAMILIES
 
 if TYPE_CHECKING:
     from memsim.suite.staircase import StaircaseResult
@@ -90,7 +90,7 @@ def command(
 
 def _check_names(dials: Sequence[str], family: str | None) -> None:
     for dial in dials:
-        _check(dial, tuple(DIALS), "dial", "dials")
+        _check(dial, tuple(d for d in DIALS if d not in ASKED), "dial", "dials")
     if family is not None:
         _check(family, FAMILIES, "family", "families")
 

@@ -4,5 +4,5 @@ No model is asked. A score is a share from 0 to 1, or None when there was nothin
 could not be measured is counted as such, and is never a zero.
 """
 
-SCORING_VERSION = 3
+SCORING_VERSION = 4
 """Raise this number when a change gives other scores for the same trace."""

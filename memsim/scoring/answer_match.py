@@ -94,17 +94,18 @@ class AnswerMatch(NamedTuple):
     detail: str = ""
 
 
-def length_limit(expected: Iterable[str]) -> int:
-    """Content words that an answer to any of these may have."""
-    return max([LONGEST, *(LONGEST_RATIO * len(content(read_words(text))) for text in expected)])
+def length_limit(expected: Iterable[str], *, every: bool = False) -> int:
+    """Content words that an answer to any of these may have; or one to every one of them."""
+    each = [LONGEST_RATIO * len(content(read_words(text))) for text in expected]
+    return LONGEST + sum(each) if every and len(each) > 1 else max([LONGEST, *each])
 
 
-def too_long(answer: str, expected: Iterable[str]) -> bool:
+def too_long(answer: str, expected: Iterable[str], *, every: bool = False) -> bool:
     """Whether an answer is too long to count as a match."""
     words = read_words(answer)
     characters = sum(map(is_unspaced, words.tokens)) if words.inflected else 0
     counted = sum(token not in STOP for token in words.tokens) - characters
-    return counted + characters // CHARACTERS_OF_WORD > length_limit(expected)
+    return counted + characters // CHARACTERS_OF_WORD > length_limit(expected, every=every)
 
 
 def leading_sentences(answer: str, limit: int) -> str:

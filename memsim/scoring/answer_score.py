@@ -79,7 +79,7 @@ def _f1(probe: Probe, answer: str) -> float | None:
 
 def _match(probe: Probe, answer: str) -> AnswerMatch:
     kind = probe_type(probe.match)
-    if not kind.any_length and too_long(answer, probe.expect):
+    if not kind.any_length and too_long(answer, probe.expect, every=kind.needs_every):
         return AnswerMatch(right=False, share=0.0, detail="the answer is too long to tell")
     matches = [kind.match(probe, expected, answer) for expected in probe.expect]
     if kind.needs_every:

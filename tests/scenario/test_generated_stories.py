@@ -14,14 +14,14 @@ import memsim
 from memsim.cli.program import program
 from memsim.errors import ScenarioError
 from memsim.scenario import ScenarioBuilder, load_scenario
-from memsim.scenario.generator.dials import DIALS, FAMILIES, Generate
+from memsim.scenario.generator.dials import ASKED, DIALS, FAMILIES, Generate
 from memsim.scenario.generator.event_log import SessionDays, Story
 from memsim.scenario.generator.solver import UnprovenAnswerError, proven, without_evidence
 from memsim.scenario.generator.story_script import family, story_of
 
 DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
-HIGH |= {"items": 8, "removed": 5, "steps": 10}
+HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4}
 
 
 def settings() -> Iterator[tuple[str, str, int]]:
@@ -41,7 +41,7 @@ def test_every_answer_is_proven(name: str, dial: str, value: int) -> None:
     for seed in range(3):
         story = story_of(Generate(line=None, family=name, seed=seed, **{dial: value}), DAYS)
         for question, found in zip(story.questions, proven(story), strict=True):
-            assert found.evidence
+            assert bool(found.evidence) is bool(question.expect)
             assert found.answer not in without_evidence(story, question, found)
             assert not set(found.answer) & set(found.stale)
 
@@ -54,6 +54,19 @@ def test_an_answer_that_does_not_follow_is_refused() -> None:
 
     with pytest.raises(UnprovenAnswerError, match="'Elsewhere'"):
         proven(Story(events=story.events, questions=(wrong,)))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_what_was_never_told_is_asked_as_well(name: str) -> None:
+    """So many questions have no answer, and whoever makes one up answers wrongly."""
+    step = Generate(line=None, family=name, unknown=2)
+    scenario = ScenarioBuilder("x").generate(name, unknown=2, distance=6).build()
+    never = [question for question in story_of(step, DAYS).questions if not question.expect]
+
+    assert 2 == len(never) == sum(probe.unanswerable for probe in scenario.probes)
+    found = memsim.run(scenario, "bm25").to_pandas("probes")
+    outcomes = found[(found.strategy == "oracle") & found.recall.isna()].outcome
+    assert {"ABSTAINED"} == {*outcomes}
 
 
 def test_a_change_that_is_only_talked_about_changes_nothing() -> None:
@@ -73,7 +86,7 @@ def test_a_seed_tells_one_story() -> None:
 
     assert one.fingerprint == again.fingerprint != other.fingerprint
     assert [*one.events(7)] == [*again.events(7)]
-    assert {p.expect for p in one.probes}.isdisjoint({p.expect for p in other.probes})
+    assert {p.expect for p in one.probes}.isdisjoint({p.expect for p in other.probes if p.expect})
 
 
 def test_the_evidence_holds_every_answer_and_nobody_guesses_one() -> None:
@@ -89,7 +102,9 @@ def test_the_evidence_holds_every_answer_and_nobody_guesses_one() -> None:
     assert 0.0 == held["no_memory"] == passed["no_memory"]
 
 
-@pytest.mark.parametrize(("name", "dial"), sorted({(name, dial) for name, dial, _ in SETTINGS}))
+@pytest.mark.parametrize(
+    ("name", "dial"), sorted({(n, d) for n, d, _ in SETTINGS if d not in ASKED})
+)
 def test_a_dial_makes_it_harder(name: str, dial: str) -> None:
     """At its upper end some simple memory has fewer of the answers in its context."""
     low, high = (value for n, d, value in SETTINGS if (n, d) == (name, dial))

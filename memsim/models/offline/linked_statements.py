@@ -2,7 +2,8 @@
 
 Such a question names one thing and asks for another, and no statement holds both. The statement
 that names the thing holds a name that the question does not have, and the next statement says more
-of that name. The last one holds the word that the question begins with.
+of that name. Or the same speaker says more of it in the next words: `Its code is 4711.` The last
+one holds the word that the question begins with.
 """
 
 from __future__ import annotations
@@ -27,12 +28,16 @@ LINKS: Final = 6
 TRIED: Final = 256
 """Maximum number of ways to an answer that are compared, in the order of the context."""
 
+NEXT: Final = 2
+"""Entries after a statement in which its speaker may say more of the same: one may be a reply."""
+
 RARE: Final = 6
 """A name in more sentences than these leads nowhere in particular."""
 
 _NESTED: Final = re.compile(
     r"\bof\sthe\s\w+(?:\s\w+){0,3}\s(?:of|that|with|where|who|which|whose)\s"
 )
+_MORE_OF_IT: Final = re.compile(r"\W*(?:its|it|their|they|theirs)\b", re.IGNORECASE)
 _CAPITALISED: Final = re.compile(r"\b[A-Z][\w\u2019'-]+")
 _NO_LINKS: Final = STOP | WH | frozenset(MONTHS) | frozenset(WEEKDAYS)
 
@@ -88,10 +93,24 @@ class _Links:
     def _following(self, chain: list[Candidate]) -> Iterator[Candidate]:
         full = self._ranking.question.full
         known = frozenset().union(*(c.matched for c in chain))
+        yield from (c for c in self._next_words(chain[-1]) if full & c.matched - known)
         for name in sorted(self._names(chain[-1])):
             others = self._named[name]
             if len(others) <= RARE:
                 yield from (c for c in others if full & c.matched - known)
+
+    def _next_words(self, last: Candidate) -> Iterator[Candidate]:
+        """What the speaker goes on to say of the same thing."""
+        after = range(last.statement.order + 1, last.statement.order + 1 + NEXT)
+        for candidate in self._spoken_at(last.statement.who, after):
+            if not _MORE_OF_IT.match(candidate.sentence.text):
+                return
+            yield candidate
+
+    def _spoken_at(self, who: str, orders: range) -> list[Candidate]:
+        found = self._ranking.found
+        first = next((n for n in orders if n < len(found) and found[n].who == who), None)
+        return [c for c in self._sentences if c.statement.order == first]
 
     def worth(self, chain: list[Candidate]) -> tuple[float, int, int]:
         """How much of the question a chain holds, then how short and how new it is."""

@@ -203,6 +203,11 @@ _WHOM: Final = re.compile(
     rf"\b(?:{_AUXILIARY})\s(?P<one>[^\W\d_]+)(?:\sand\s(?P<two>[^\W\d_]+))?"
     r"|\b(?P<whose>[^\W\d_]+)'s\b"
 )
+_LISTING: Final = re.compile(
+    r"\b(?:list|name)\s(?:me\s)?(?=(?:all|every)\s(?:of\s)?(?:the\s|my\s|your\s|our\s)?"
+    r"(?P<kind>[^\W\d_]+))",
+    re.IGNORECASE,
+)
 _LIVING: Final = re.compile(r"\bdo(?:es)?\sfor\s(?:a\sliving|work)\b", re.IGNORECASE)
 _CAPITALISED: Final = re.compile(r"\b[A-Z][\w\u2019'-]*")
 _NO_NAMES: Final = STOP | WH | ASKING | frozenset(MONTHS) | frozenset(WEEKDAYS)
@@ -226,6 +231,7 @@ class ParsedQuestion:
         counted: stem of the counted thing, or empty.
         mine, yours: whether it is about the asker, or about the person asked.
         many: whether it asks for several things.
+        listed: whether it asks for all of them, as `List all the ...` does.
         coded: whether it asks for an identifying number.
         past: whether it asks for an earlier state.
         dates: the dates that it names.
@@ -245,6 +251,7 @@ class ParsedQuestion:
     mine: bool
     yours: bool
     many: bool
+    listed: bool
     coded: bool
     past: bool
     dates: tuple[DateMention, ...]
@@ -292,13 +299,17 @@ def parse_question(text: str, known: frozenset[str] | None = None) -> ParsedQues
     names = _names(text) if known is None else _known_names(words(folded), known)
     kind, types = answer_kind(folded)
     past = wants_past(folded)
-    said = words(_without(text, asked))
+    listed = _LISTING.search(text)
+    said = words(_LISTING.sub("", _without(text, asked)))
     weights = _weights(without_past(said) if past else said, types, names)
     counted = stem(counted_noun(folded))
     wanted = answer_noun(folded)
     owners = _owners(folded, weights, counted)
     noun = _noun(wanted, weights, owners)
     head = stem(noun)
+    if listed and (kept := stem(fold(listed["kind"]))) in weights and len(weights) > 1:
+        # Things of a kind are told without its name: `Ana plays the oboe`, of her instruments.
+        weights[kept] = min(weights[kept], LIGHT_WEIGHT)
     stands_for = _alternatives(weights, names)
     return ParsedQuestion(
         kind=kind,
@@ -314,6 +325,7 @@ def parse_question(text: str, known: frozenset[str] | None = None) -> ParsedQues
         mine=not FIRST_PERSON.isdisjoint(said),
         yours=not SECOND_PERSON.isdisjoint(said),
         many=kind in {"open", "who", "where"} and wants_several(folded, noun),
+        listed=listed is not None,
         coded=wants_code(folded),
         past=past,
         dates=asked,

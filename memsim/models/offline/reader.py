@@ -103,7 +103,6 @@ _AGE: Final = re.compile(
 _IS: Final = re.compile(
     r"\b(?:is|am|are|was)\s(?:(?:only|just|already|nearly|almost|now)\s)?$", re.IGNORECASE
 )
-_LIST: Final = re.compile(r"\b(?:list|name)\s(?:me\s)?(?:all|every)\b")
 _UNIT: Final = re.compile(r"\bhow\smany\s(day|week|month|year)s")
 _SHADES: Final = frozenset({"dark", "light", "bright", "pale", "deep"})
 _CALLED: Final = re.compile(
@@ -289,14 +288,14 @@ _TESTS: Final[dict[AnswerKind, Callable[[ParsedQuestion, Sentence], bool]]] = {
 ANSWER_WORDS = 40
 """Maximum number of words of an answer."""
 
-LIST_WORDS = 160
+LIST_WORDS = 400
 """The same where everything of a kind is asked for."""
 
 LEAD = 8
 """Number of words kept before the first matching word, when a long sentence is shortened."""
 
-CONSIDERED = 16
-"""Number of best sentences in which the answer is searched."""
+CONSIDERED, LISTED_OF = 16, 64
+"""Number of best sentences in which the answer is searched, and in which a list is."""
 
 NEEDED = (0.9, 0.55, 0.45, 0.38, 0.3)
 """Share of the question that must be found, by its number of full content words."""
@@ -320,6 +319,9 @@ VALUES: Final = frozenset({"who", "number", "name"})
 
 STANDS_OUT, FAINT = 2.0, 0.62
 """A sentence that scores so many times what any other entry does needs that part of the share."""
+
+LISTED = 0.5
+"""Share of the best score from which a sentence tells a part of a list."""
 
 CLOSE = 0.85
 """Share of the best score from which another entry is quoted as well, while there is room."""
@@ -381,7 +383,8 @@ def _content_answer(request: Request) -> ReaderAnswer:
     ranked = _of_matter(question, ranking.best())
     if not _is_known(ranking, ranked):
         return UNKNOWN
-    fitting = without_ended(question, _fitting(question, ranking, ranked[:CONSIDERED]))
+    considered = LISTED_OF if question.listed else CONSIDERED
+    fitting = without_ended(question, _fitting(question, ranking, ranked[:considered]))
     if not fitting:
         return _undated(question, ranked[0])
     best = _current(question, ranked, _newest(question, fitting))
@@ -466,7 +469,7 @@ def _others(ranked: Sequence[Candidate]) -> float:
 def _fitting(
     question: ParsedQuestion, ranking: Ranking, top: Sequence[Candidate]
 ) -> list[Candidate]:
-    least = top[0].score * FITTING
+    least = top[0].score * (LISTED if question.listed else FITTING)
     found = [c for c in top if c.score >= least and fits(question, c.sentence)]
     if question.kind in STRICT:
         return [c for c in found if ranking.touches(c)]
@@ -554,7 +557,7 @@ def _quoted(
     question: ParsedQuestion, ranking: Ranking, best: Candidate, fitting: Sequence[Candidate]
 ) -> ReaderAnswer:
     chosen = [best]
-    room = (LIST_WORDS if _LIST.search(question.folded) else ANSWER_WORDS) - _length(best)
+    room = (LIST_WORDS if question.listed else ANSWER_WORDS) - _length(best)
     more = _also(question, best, fitting)
     beside = ranking.beside(best)
     if ranking.own(best) >= ALL and not question.many:
@@ -578,7 +581,8 @@ def _also(
 ) -> list[Candidate]:
     """Other entries to quote: all of several things, else those that are nearly as good."""
     if question.many:
-        return [] if _updates(best) else list(_elsewhere(best, fitting))
+        replaced = _updates(best) and not question.listed
+        return [] if replaced else list(_elsewhere(best, fitting))
     if question.kind not in {"open", "who", "where"} or question.coded:
         return []
     return [

@@ -34,8 +34,12 @@ DIALS: Mapping[str, Dial] = {
     "items": Dial(1, 20, "things in each list at the end"),
     "removed": Dial(0, 20, "things that leave each list again"),
     "steps": Dial(2, 20, "steps of each procedure"),
+    "unknown": Dial(0, 20, "questions about what was never told"),
 }
-"""The dials; a higher setting of each is meant to be harder."""
+"""The dials; a higher setting of each is meant to be harder, but for those of `ASKED`."""
+
+ASKED = frozenset({"unknown"})
+"""Dials that say what is asked besides, and make no other question harder."""
 
 SEED = Dial(0, 1_000_000_000, "another seed tells another story")
 
@@ -60,3 +64,4 @@ class Generate:
     items: Annotated[int | None, _key(DIALS["items"])] = None
     removed: Annotated[int | None, _key(DIALS["removed"])] = None
     steps: Annotated[int | None, _key(DIALS["steps"])] = None
+    unknown: Annotated[int | None, _key(DIALS["unknown"])] = None

@@ -51,9 +51,8 @@ class StoryQuestion:
     Attributes:
         subject: the entity that is asked about.
         path: the attribute; for `path`, each attribute to follow in turn.
-        expect: the answer; every part of a list.
+        expect: the answer; every part of a list; empty if it was never told.
         day: the day that is asked about.
-        choices: options shown with the question, of which the answer is one.
     """
 
     kind: QuestionKind
@@ -62,7 +61,6 @@ class StoryQuestion:
     path: tuple[str, ...]
     expect: tuple[str, ...]
     day: date | None = None
-    choices: tuple[str, ...] = ()
     ability: Ability = "recall"
     match: Match | None = None
 

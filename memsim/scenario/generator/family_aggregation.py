@@ -8,7 +8,7 @@ from typing import NamedTuple
 from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
 from memsim.scenario.generator.random_draw import Draw
 
-DEFAULTS = {"facts": 6, "distance": 80, "items": 4, "removed": 1, "look_alikes": 1}
+DEFAULTS = {"facts": 6, "distance": 80, "items": 4, "removed": 1, "look_alikes": 1, "unknown": 1}
 ABOUT = "What belongs to a list that was never told at once?"
 
 
@@ -69,9 +69,11 @@ def story(dials: Mapping[str, int], draw: Draw, _days: SessionDays) -> Story:
         for kind, owner in draw.shuffled(owners)
         for place in range(removed)
     ]
-    questions = tuple(
-        _question(kind, owner, things[owner][removed:]) for kind, owner in owners[: dials["facts"]]
-    )
+    asked = [(kind, owner, things[owner][removed:]) for kind, owner in owners[: dials["facts"]]]
+    asked += [
+        (COLLECTIONS[n % len(COLLECTIONS)], draw.person(), []) for n in range(dials["unknown"])
+    ]
+    questions = tuple(_question(kind, owner, left) for kind, owner, left in asked)
     return Story(events=tuple(events), questions=questions, sessions=items + (removed > 0))
 
 

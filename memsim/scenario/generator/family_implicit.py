@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
 from memsim.scenario.generator.random_draw import Draw
+from memsim.scenario.script import IN_CONTEXT
 
-DEFAULTS = {"facts": 10, "distance": 80, "look_alikes": 3}
-MOST = {"facts": 10}
+DEFAULTS = {"facts": 10, "distance": 80, "look_alikes": 3, "unknown": 1}
+MOST = {"facts": 10, "unknown": 2}
 ABOUT = "What was said without the words of the question?"
 
 
@@ -39,7 +40,7 @@ HINTS = (
     ),
     Hint(
         "Little {v} wagged all the way home from the vet.",
-        "What is my dog called?",
+        "Which dog is mine?",
         "The poet {v} has a new book out.",
     ),
     Hint(
@@ -75,18 +76,23 @@ HINTS = (
 )
 
 
+_NEVER = ("Which instrument did I give up?", "Where will I retire?")
+
+
 def story(dials: Mapping[str, int], draw: Draw, _days: SessionDays) -> Story:
-    """Each hint once; its options were all said in the conversation."""
+    """Each hint once. Answers are looked for in the context: only a model could read them out."""
     hints = draw.shuffled(HINTS)[: dials["facts"]]
     events: list[StoryEvent] = []
     questions: list[StoryQuestion] = []
     for place, hint in enumerate(hints):
         value = draw.word()
-        others = [draw.word() for _ in range(max(1, dials["look_alikes"]))]
         events.append(_event("is", hint.told, str(place), value))
-        events += [_event("unreal", hint.beside, str(place), other) for other in others]
-        options = tuple(draw.shuffled([value, *others]))
-        questions.append(_question(hint, str(place), value, options))
+        events += [
+            _event("unreal", hint.beside, str(place), draw.word())
+            for _ in range(dials["look_alikes"])
+        ]
+        questions.append(_question(hint, str(place), value))
+    questions += [_never_told(ask) for ask in _NEVER[: dials["unknown"]]]
     return Story(events=tuple(draw.shuffled(events)), questions=tuple(questions))
 
 
@@ -100,13 +106,16 @@ def _event(kind: str, text: str, subject: str, value: str) -> StoryEvent:
     )
 
 
-def _question(hint: Hint, subject: str, value: str, options: tuple[str, ...]) -> StoryQuestion:
+def _question(hint: Hint, subject: str, value: str) -> StoryQuestion:
     return StoryQuestion(
         kind="now",
         ask=hint.ask,
         subject=subject,
         path=("hint",),
         expect=(value,),
-        choices=options,
-        match="choice",
+        match=IN_CONTEXT,
     )
+
+
+def _never_told(ask: str) -> StoryQuestion:
+    return StoryQuestion(kind="now", ask=ask, subject=ask, path=("hint",), expect=())

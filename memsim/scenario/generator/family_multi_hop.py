@@ -8,7 +8,7 @@ from typing import NamedTuple
 from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
 from memsim.scenario.generator.random_draw import Draw
 
-DEFAULTS = {"facts": 8, "distance": 80, "hops": 3, "look_alikes": 2}
+DEFAULTS = {"facts": 8, "distance": 80, "hops": 3, "look_alikes": 2, "unknown": 1}
 ABOUT = "What follows from facts that were told apart?"
 
 
@@ -74,7 +74,9 @@ def story(dials: Mapping[str, int], draw: Draw, _days: SessionDays) -> Story:
         for chain in draw.shuffled(chains)
         for event in (_told(chain, place, session),)
     ]
-    return Story(events=tuple(events), questions=tuple(map(_question, asked)), sessions=hops)
+    questions = [_question(chain, told=True) for chain in asked]
+    questions += [_question(_chain(hops, draw), told=False) for _ in range(dials["unknown"])]
+    return Story(events=tuple(events), questions=tuple(questions), sessions=hops)
 
 
 def _chain(hops: int, draw: Draw) -> list[str]:
@@ -93,7 +95,7 @@ def _told(chain: list[str], place: int, session: int) -> StoryEvent:
     )
 
 
-def _question(chain: list[str]) -> StoryQuestion:
+def _question(chain: list[str], *, told: bool) -> StoryQuestion:
     links = LINKS[: len(chain) - 1]
     about = chain[0]
     for link in links[:-1]:
@@ -103,6 +105,6 @@ def _question(chain: list[str]) -> StoryQuestion:
         ask=links[-1].ask.format(x=about),
         subject=chain[0],
         path=tuple(link.attribute for link in links),
-        expect=(chain[-1],),
+        expect=(chain[-1],) if told else (),
         ability="multi-session",
     )

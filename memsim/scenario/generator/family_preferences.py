@@ -8,8 +8,8 @@ from typing import NamedTuple
 from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
 from memsim.scenario.generator.random_draw import Draw
 
-DEFAULTS = {"facts": 8, "distance": 80, "updates": 3}
-MOST = {"facts": 8}
+DEFAULTS = {"facts": 8, "distance": 80, "updates": 3, "unknown": 1}
+MOST = {"facts": 10, "unknown": 2}
 ABOUT = "What would the user want now?"
 
 
@@ -35,7 +35,7 @@ TASTES = (
     Taste(
         "I fly with {v} whenever I can.",
         ("They lost my bag, so I fly with {v} from now on.", "For the legroom I fly with {v}."),
-        "With which airline should you book me a flight?",
+        "I have to fly to a meeting: which airline should you book?",
     ),
     Taste(
         "I relax to {v} music.",
@@ -62,6 +62,20 @@ TASTES = (
         ("I read the {v} paper now, for the crossword.", "I read the {v} paper since the strike."),
         "Which paper should lie beside my breakfast?",
     ),
+    Taste(
+        "I cook with {v} oil.",
+        ("{v} oil is what I cook with since we moved.", "I cook with {v} oil now, it burns less."),
+        "Which oil should you buy for me to cook with?",
+    ),
+    Taste(
+        "I brush my teeth with {v} paste.",
+        ("My dentist gave me {v} paste for my teeth.", "I brush my teeth with {v} paste by now."),
+        "Which paste for my teeth should you pack?",
+    ),
+)
+_NEVER = (
+    "Which soap should you put into my bathroom?",
+    "At which hotel should you get me a room?",
 )
 
 
@@ -87,12 +101,12 @@ def story(dials: Mapping[str, int], draw: Draw, _days: SessionDays) -> Story:
     questions = tuple(
         StoryQuestion(
             kind="now",
-            ask=taste.ask,
+            ask=ask,
             subject="me",
-            path=(taste.ask,),
-            expect=(last[taste.ask],),
+            path=(ask,),
+            expect=tuple(filter(None, (last.get(ask),))),
             ability="preference",
         )
-        for taste in tastes
+        for ask in (*(taste.ask for taste in tastes), *_NEVER[: dials["unknown"]])
     )
     return Story(events=tuple(events), questions=questions, sessions=dials["updates"] + 1)

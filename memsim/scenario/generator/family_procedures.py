@@ -8,7 +8,7 @@ from itertools import pairwise
 from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
 from memsim.scenario.generator.random_draw import Draw
 
-DEFAULTS = {"facts": 4, "distance": 80, "steps": 4, "updates": 2}
+DEFAULTS = {"facts": 4, "distance": 80, "steps": 4, "updates": 2, "unknown": 1}
 ABOUT = "What is the whole of a procedure that was learnt step by step?"
 
 _MACHINES = ("press", "kiln", "loom", "pump", "telescope", "furnace", "mill", "crane")
@@ -47,6 +47,9 @@ def story(dials: Mapping[str, int], draw: Draw, _days: SessionDays) -> Story:
                 )
             )
         questions.append(_question(machine, words))
+    for number in range(dials["unknown"]):
+        machine = f"{draw.word()} {_MACHINES[number % len(_MACHINES)]}"
+        questions.append(_question(machine, [draw.word()]))
     told = sorted(events, key=lambda event: event.session)
     return Story(events=tuple(told), questions=tuple(questions), sessions=dials["updates"] + 1)
 
@@ -56,7 +59,7 @@ def _question(machine: str, words: list[str]) -> StoryQuestion:
         kind="chain",
         ask=f"List all the steps with the {machine}, from the first to the last.",
         subject=words[0],
-        path=(machine,) * (len(words) - 1),
+        path=(machine,) * max(1, len(words) - 1),
         expect=tuple(words[1:]),
         ability="instruction",
         match="all",

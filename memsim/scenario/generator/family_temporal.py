@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
 from memsim.scenario.generator.random_draw import Draw
 
-DEFAULTS = {"facts": 10, "distance": 80, "look_alikes": 1}
+DEFAULTS = {"facts": 10, "distance": 80, "look_alikes": 1, "unknown": 1}
 MOST = {"look_alikes": 3}
 ABOUT = "What happened on a day that nobody named?"
 
@@ -35,6 +35,8 @@ def story(dials: Mapping[str, int], draw: Draw, days: SessionDays) -> Story:
         said = [_event(each, told, number, draw) for each in ago]
         events += said
         questions.append(_question(draw.pick(said)))
+    # Between what is told of one session and the next, days are left of which nothing is told.
+    questions += [_asked(days.of(number) + timedelta(days=1)) for number in range(dials["unknown"])]
     return Story(events=tuple(events), questions=tuple(questions), sessions=dials["facts"])
 
 
@@ -54,12 +56,16 @@ def _event(days: int, told: date, session: int, draw: Draw) -> StoryEvent:
 
 def _question(event: StoryEvent) -> StoryQuestion:
     assert event.day is not None  # noqa: S101 - each of these has its day
+    return _asked(event.day, event.value)
+
+
+def _asked(day: date, *expect: str) -> StoryQuestion:
     return StoryQuestion(
         kind="day",
-        ask=f"What did I do on {event.day.day} {event.day:%B} {event.day.year}?",
+        ask=f"What did I do on {day.day} {day:%B} {day.year}?",
         subject="me",
         path=("day",),
-        expect=(event.value,),
-        day=event.day,
+        expect=expect,
+        day=day,
         ability="temporal",
     )

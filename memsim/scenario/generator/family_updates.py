@@ -8,7 +8,7 @@ from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, 
 from memsim.scenario.generator.random_draw import Draw
 from memsim.scenario.generator.statement_frames import UPDATED, StatementFrame
 
-DEFAULTS = {"facts": 8, "distance": 80, "updates": 5, "unreal": 2}
+DEFAULTS = {"facts": 8, "distance": 80, "updates": 5, "unreal": 2, "unknown": 1}
 ABOUT = "What holds now, after it changed several times?"
 
 
@@ -19,7 +19,8 @@ def story(dials: Mapping[str, int], draw: Draw, _days: SessionDays) -> Story:
     for session in range(dials["updates"] + 1):
         events += [one.stated(session) for one in draw.shuffled(told)]
     events = _with_unreal(events, told, dials, draw)
-    questions = tuple(one.question() for one in told)
+    never = [_Told(draw, number) for number in range(dials["unknown"])]
+    questions = tuple(one.question() for one in (*told, *never))
     return Story(events=tuple(events), questions=questions, sessions=dials["updates"] + 1)
 
 
@@ -73,6 +74,6 @@ class _Told:
             ask=self._frame.ask.format(s=self._subject),
             subject=self._subject,
             path=(self._frame.thing,),
-            expect=(self._value,),
+            expect=(self._value,) if self._value else (),
             ability="update",
         )

@@ -16,6 +16,7 @@ from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, 
 from memsim.scenario.generator.random_draw import Draw
 from memsim.scenario.generator.solver import Solution, proven
 from memsim.scenario.record_kinds import Named
+from memsim.scenario.script import UNKNOWN
 from memsim.scenario.script_plan import (
     FactNote,
     Filler,
@@ -152,11 +153,10 @@ class StoryScript:
         return ProbeNote(
             line=self._line,
             ask=question.ask,
-            expect=question.expect,
+            expect=question.expect or (UNKNOWN,),
             forbid=solution.stale,
             ability=question.ability,
-            match=question.match,
-            choices=question.choices,
+            match=question.match if question.expect else None,
             facts=tuple(dict.fromkeys(self._names[place] for place in solution.evidence)),
         )
 

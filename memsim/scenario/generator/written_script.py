@@ -66,7 +66,6 @@ def _probe(note: ProbeNote) -> Written:
     said |= {"not": _one_or_all(note.forbid)} if note.forbid else {}
     said |= {"ability": note.ability} if note.ability else {}
     said |= {"match": note.match} if note.match else {}
-    said |= {"choices": [*note.choices]} if note.choices else {}
     return said | {"facts": _one_or_all(note.facts)}
 
 
