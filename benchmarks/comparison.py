@@ -40,7 +40,8 @@ from memsim.report.html.markup import unpacked
 from memsim.report.run_summary import RunSummary
 from memsim.report.summarise import EXAMPLES, summarise
 from memsim.runs import Run, load_run
-from memsim.suite.scenarios import find_scenarios
+from memsim.scenario.generator.dials import FAMILIES
+from memsim.suite.scenarios import ScenarioRef, find_scenarios
 from memsim.suite.single import run as replayed
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -105,11 +106,18 @@ PLAYED = "played.json"
 OUT_OF_DATE = "reports/comparison is out of date: run `make comparison`"
 
 
+def written() -> tuple[ScenarioRef, ...]:
+    """The written scenarios; docs/generate.md compares strategies on the generated ones."""
+    refs = find_scenarios([SCENARIOS], find_project(ROOT))
+    return tuple(ref for ref in refs if ref.name not in FAMILIES)
+
+
 def arguments(name: str) -> list[str]:
     """What `memsim` is asked for, by the name of the run."""
     wanted = [word for ref in RUNS[name] for word in ("-s", ref)]
     channels = ["leakage", "--leak-attempts", ATTEMPTS] if name == "published" else []
-    return ["run", SCENARIOS, *channels, *wanted, "--budget", "4k", "--baseline", "none"]
+    names = [ref.name for ref in written()]
+    return ["run", *names, *channels, *wanted, "--budget", "4k", "--baseline", "none"]
 
 
 def play(name: str, folder: Path) -> None:
@@ -272,12 +280,11 @@ def cell(key: str, metrics: Mapping[str, float | None]) -> str:
 
 def manifest() -> dict[str, Any]:
     """Fingerprints of all that the comparison is made from."""
-    refs = find_scenarios([SCENARIOS], find_project(ROOT))
     lock = (ROOT / "requirements" / "run.lock").read_text(encoding="utf-8")
     pins = dict(re.findall(r"^([\w.-]+)==([^\s;\\]+)", lock, re.MULTILINE))
     return {
         "runs": {name: shlex.join(arguments(name)) for name in RUNS},
-        "scenarios": {ref.name: ref.load().fingerprint for ref in refs},
+        "scenarios": {ref.name: ref.load().fingerprint for ref in written()},
         "sources": {name: _digest(ROOT / name) for name in SOURCES},
         "packages": {name: pins[name] for name in PACKAGES},
     }

@@ -32,7 +32,7 @@ _HOME: Mapping[str, str] = {
     "distance": "updates",
     "updates": "updates",
     "unreal": "updates",
-    "look_alikes": "implicit",
+    "look_alikes": "multi_hop",
     "hops": "multi_hop",
     "items": "aggregation",
     "removed": "aggregation",

@@ -94,7 +94,7 @@ def test_the_other_stories_begin_where_the_first_broke(tmp_path: Path, call: Cal
     """They take fewer tries. Before a plot, what one story tried is played with the others too."""
     (tmp_path / "filled").mkdir()
     search = LimitSearch(folder=tmp_path / "filled", budget=1_000, jobs=1)
-    climbs = search.climbed(["bm25"], ["look_alikes"], None)
+    climbs = search.climbed(["bm25"], ["updates"], None)
     before = [dict(climb.shares) for climb in climbs]
     search.fill(climbs)
 

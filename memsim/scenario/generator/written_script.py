@@ -66,7 +66,7 @@ def _probe(note: ProbeNote) -> Written:
     said |= {"not": _one_or_all(note.forbid)} if note.forbid else {}
     said |= {"ability": note.ability} if note.ability else {}
     said |= {"match": note.match} if note.match else {}
-    return said | {"facts": _one_or_all(note.facts)}
+    return said | ({"facts": _one_or_all(note.facts)} if note.facts else {})
 
 
 def _one_or_all(values: tuple[str, ...]) -> str | list[str]:
