@@ -104,7 +104,7 @@ def connected(address: str) -> Iterator[RayConnection]:
 def _connection_errors() -> tuple[type[Exception], ...]:
     """What Ray raises where its head is gone; its client lets some errors of gRPC through."""
     try:
-        from grpc import RpcError
+        from grpc import RpcError  # type: ignore[import-untyped]
     except ImportError:
         return (ConnectionError,)
     return ConnectionError, RpcError

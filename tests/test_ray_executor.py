@@ -80,7 +80,7 @@ def memsim(
     return subprocess.Popen(
         [sys.executable, "-m", "memsim", "run", *arguments],
         cwd=project,
-        env=os.environ | {"MEMSIM_JOBS": jobs} | more,
+        env={**os.environ, "MEMSIM_JOBS": jobs, **more},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
