@@ -9,6 +9,7 @@ import pytest
 from benchmarks.reader_checks import CHANGES, MOST_ASTRAY, MOST_FLIPS, astray, flips, questions
 from memsim.scenario import load_scenarios
 from memsim.scenario.datasets.locomo import load_locomo
+from memsim.scenario.generator.dials import FAMILIES
 from tests.models.test_reader import FOUND, ask, question_of, told
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,8 +59,12 @@ def test_real_questions_may_be_asked_otherwise(data_dir: Path) -> None:
 
 
 def test_more_context_costs_few_answers() -> None:
-    """Of the scenarios' questions that are answered from their evidence alone."""
-    told_in_all = astray(questions(load_scenarios(ROOT / "scenarios")))
+    """Of the written scenarios' questions that are answered from their evidence alone.
+
+    In the generated ones nearly every message is told to lead astray.
+    """
+    scripts = [s for s in load_scenarios(ROOT / "scenarios") if s.name not in FAMILIES]
+    told_in_all = astray(questions(scripts))
 
     assert told_in_all["astray"] <= 0.09 * told_in_all["asked"]
     assert told_in_all["astray twice"] <= MOST_ASTRAY * told_in_all["asked"]

@@ -24,11 +24,17 @@ from memsim.models import Embedder, Model, Reply, Request
 from memsim.models.offline.model import OfflineModel
 from memsim.models.registry import load_embedder
 from memsim.scenario import load_scenario
+from memsim.scenario.generator.dials import FAMILIES
 from memsim.scenario.script import Fact, Scenario, Turn
 from tests.memory.layers.generated_updates import conversation
 from tests.memory.remembering import COUNTER
 
-SCRIPTS = sorted((Path(__file__).parents[3] / "scenarios").glob("*.yaml"))
+SCRIPTS = sorted(
+    path
+    for path in (Path(__file__).parents[3] / "scenarios").glob("*.yaml")
+    if path.stem not in FAMILIES
+)
+"""The written scenarios."""
 LONG = "needles"
 """A long script that replaces nothing."""
 SEED = 7
