@@ -129,7 +129,8 @@ class MemoryState:
             place(entry)
         for entry in made:
             self.timeline.made(entry)
-        self.semantic.restore()
+        # To read the entries is most of what it costs to open a memory: it is done once.
+        self.semantic.restore(entry for entry in held if entry.layer == "semantic")
 
     def place(self, entry: Entry) -> None:
         """A message was recorded: it was said after all that is known."""

@@ -101,15 +101,19 @@ class Semantic:
         self._live: dict[tuple[str, str], set[str]] = {}
         self._ended: dict[tuple[str, str], dict[str, _Ended]] = {}
         self._versions: dict[tuple[str, str], FactVersions] = {}
-        self.restore()
 
-    def restore(self) -> None:
-        """Take from the store what is in force, and what took the place of what."""
+    def restore(self, facts: Iterable[Entry] | None = None) -> None:
+        """Take over what is in force, and what took the place of what.
+
+        `facts` are all facts of the store, in its order; None reads them.
+        """
         for known in (self._live, self._ended, self._versions, self._links, self._matcher):
             known.clear()
-        where = Where(reader=None, layers=frozenset({"semantic"}), archived=None)
+        if facts is None:
+            where = Where(reader=None, layers=frozenset({"semantic"}), archived=None)
+            facts = self._vault.each(where)
         about: dict[tuple[str, str], list[Entry]] = {}
-        for entry in self._vault.each(where):
+        for entry in facts:
             self._note(entry)
             if entry.subject:
                 about.setdefault((entry.owner, entry.subject), []).append(entry)

@@ -54,6 +54,7 @@ class Facts:
         self.listener = Listener()
         self.told, self.changed = self.listener.told, self.listener.changed
         self.layer = Semantic(self.vault, self.listener)
+        self.layer.restore()
         self.now = EPOCH
         self.count = 0
 
