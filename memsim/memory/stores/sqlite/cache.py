@@ -244,6 +244,10 @@ class ShelfCache:
         self._epoch = -1
         self._held: dict[int, CachedShelf] = {}
         self._number: dict[Shelf, int] = {}
+        self._taken = 0
+        self._place: dict[int, int] = {}
+        self._of: dict[str, set[int]] = {}
+        self._public: set[int] = set()
         self._answers: OrderedDict[Where, list[CachedShelf]] = OrderedDict()
         self._postings: OrderedDict[tuple[int, str], Postings] = OrderedDict()
         self._size = 0
@@ -287,13 +291,24 @@ class ShelfCache:
         """The shelves that a filter admits."""
         found = self._answers.get(where)
         if found is None:
-            found = [held for held in self._held.values() if where.admits(held.shelf)]
+            found = [held for held in self._candidates(where) if where.admits(held.shelf)]
             self._answers[where] = found
             if len(self._answers) > MOST_QUESTIONS:
                 self._answers.popitem(last=False)
         else:
             self._answers.move_to_end(where)
         return [held for held in found if held.entries]
+
+    def _candidates(self, where: Where) -> Iterable[CachedShelf]:
+        """All shelves that a filter may admit, and others, in the order of all shelves."""
+        if where.owner is not None:
+            names = {where.owner}
+        elif where.reader is None:
+            return self._held.values()
+        else:
+            names = {where.reader.principal, *(grant.owner for grant in where.reader.grants)}
+        numbers = self._public.union(*(self._of.get(name, ()) for name in names))
+        return [self._held[number] for number in sorted(numbers, key=self._place.__getitem__)]
 
     def number(self, connection: sqlite3.Connection, shelf: Shelf) -> int:
         """The number of a shelf, which is put up where there is none."""
@@ -346,7 +361,7 @@ class ShelfCache:
         self._epoch += 1
         for number, held in [*self._held.items()]:
             if not held.entries:
-                del self._held[number], self._number[held.shelf]
+                self._drop(held)
                 self._forget_postings(number)
         self._answers.clear()
 
@@ -371,8 +386,23 @@ class ShelfCache:
     def _take(self, number: int, shelf: Shelf) -> CachedShelf:
         held = self._held[number] = CachedShelf(self, number, shelf)
         self._number[shelf] = number
+        self._taken += 1
+        self._place[number] = self._taken
+        for name in {shelf.owner, *shelf.readers}:
+            self._of.setdefault(name, set()).add(number)
+        if shelf.visibility == "public":
+            self._public.add(number)
         self._answers.clear()
         return held
+
+    def _drop(self, held: CachedShelf) -> None:
+        number, shelf = held.number, held.shelf
+        del self._held[number], self._number[shelf], self._place[number]
+        for name in {shelf.owner, *shelf.readers}:
+            self._of[name].discard(number)
+            if not self._of[name]:
+                del self._of[name]
+        self._public.discard(number)
 
     def _forget_postings(self, number: int) -> None:
         for at in [at for at in self._postings if at[0] == number]:
