@@ -10,7 +10,7 @@ import click
 from memsim.cli.terminal import Terminal
 from memsim.errors import ConfigError, nearest
 from memsim.report.layout import Column, Row, Table, TextLine, terminal_table
-from memsim.scenario.generator.dials import DIALS, FAMILIES, SEED, Generate
+from memsim.scenario.generator.dials import DIALS, FAMILIES, SEED, SHARED, Generate
 
 
 def _dials(command: Callable[..., int]) -> Callable[..., int]:
@@ -125,3 +125,6 @@ def _families(terminal: Terminal) -> Iterator[TextLine]:
         Column("dials, and where they stand", right=False),
     ]
     yield from terminal_table(Table(columns, rows), terminal.width).lines
+    shared = ", ".join(f"{dial} {value}" for dial, value in SHARED.items())
+    yield TextLine(text="")
+    yield TextLine(text=f"  Every family has these as well: {shared}")

@@ -37,6 +37,7 @@ _HOME: Mapping[str, str] = {
     "items": "aggregation",
     "removed": "aggregation",
     "steps": "procedures",
+    "noise": "implicit",
 }
 """The family that a dial is turned in, where none is named."""
 

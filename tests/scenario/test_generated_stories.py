@@ -17,17 +17,17 @@ from memsim.scenario import ScenarioBuilder, load_scenario
 from memsim.scenario.generator.dials import ASKED, DIALS, FAMILIES, Generate
 from memsim.scenario.generator.event_log import SessionDays, Story
 from memsim.scenario.generator.solver import UnprovenAnswerError, proven, without_evidence
-from memsim.scenario.generator.story_script import family, story_of
+from memsim.scenario.generator.story_script import defaults_of, family, story_of
 
 DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
-HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4}
+HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100}
 
 
 def settings() -> Iterator[tuple[str, str, int]]:
     """Each dial of each family, at both ends."""
     for name in FAMILIES:
-        for dial in family(name).DEFAULTS:
+        for dial in defaults_of(name):
             most = getattr(family(name), "MOST", {}).get(dial, HIGH[dial])
             yield from ((name, dial, value) for value in (DIALS[dial].least, most))
 
@@ -76,6 +76,23 @@ def test_a_change_that_is_only_talked_about_changes_nothing() -> None:
 
     assert ["is", "unreal", "unreal", "unreal"] == [event.kind for event in story.events]
     assert story.events[0].value == story.questions[0].expect[0]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_noise_changes_words_and_never_a_value(name: str) -> None:
+    """Each value stands in its statement, the story beneath is the same, and so is a repetition."""
+    plain, noisy, again = (
+        story_of(Generate(line=None, family=name, noise=noise), DAYS) for noise in (0, 100, 100)
+    )
+
+    assert noisy == again
+    assert noisy.questions == plain.questions
+    for clean, careless in zip(plain.events, noisy.events, strict=True):
+        assert careless == replace(clean, text=careless.text)
+        assert careless.text != clean.text
+        assert clean.value in careless.text
+        if clean.subject in clean.text:
+            assert clean.subject.split("'")[0] in careless.text
 
 
 def test_a_seed_tells_one_story() -> None:

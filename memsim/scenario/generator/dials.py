@@ -35,11 +35,15 @@ DIALS: Mapping[str, Dial] = {
     "removed": Dial(0, 20, "things that leave each list again"),
     "steps": Dial(2, 20, "steps of each procedure"),
     "unknown": Dial(0, 20, "questions about what was never told"),
+    "noise": Dial(0, 100, "of a hundred statements, those with typos and courtesies"),
 }
 """The dials; a higher setting of each is meant to be harder, but for those of `ASKED`."""
 
 ASKED = frozenset({"unknown"})
 """Dials that say what is asked besides, and make no other question harder."""
+
+SHARED: Mapping[str, int] = {"noise": 0}
+"""Dials that every family has, and where they stand."""
 
 SEED = Dial(0, 1_000_000_000, "another seed tells another story")
 
@@ -65,3 +69,4 @@ class Generate:
     removed: Annotated[int | None, _key(DIALS["removed"])] = None
     steps: Annotated[int | None, _key(DIALS["steps"])] = None
     unknown: Annotated[int | None, _key(DIALS["unknown"])] = None
+    noise: Annotated[int | None, _key(DIALS["noise"])] = None

@@ -11,8 +11,9 @@ from types import ModuleType
 
 from memsim.errors import ScenarioError
 from memsim.scenario.document import nearest_name
-from memsim.scenario.generator.dials import DIALS, Generate
+from memsim.scenario.generator.dials import DIALS, SHARED, Generate
 from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
+from memsim.scenario.generator.message_noise import with_noise
 from memsim.scenario.generator.random_draw import Draw
 from memsim.scenario.generator.solver import Solution, proven
 from memsim.scenario.record_kinds import Named
@@ -38,6 +39,12 @@ def family(name: str) -> ModuleType:
     return import_module(f"memsim.scenario.generator.family_{name}")
 
 
+def defaults_of(name: str) -> Mapping[str, int]:
+    """The dials of a family and where they stand; those that all families have come last."""
+    own: dict[str, int] = family(name).DEFAULTS
+    return {**own, **SHARED}
+
+
 def most_of(name: str, dial: str) -> int:
     """The highest setting of a dial in a family.
 
@@ -50,7 +57,7 @@ def most_of(name: str, dial: str) -> int:
 
 
 def _check_dial(name: str, dial: str, line: int | None) -> None:
-    known: dict[str, int] = family(name).DEFAULTS
+    known = defaults_of(name)
     if dial not in known:
         raise ScenarioError(
             f"{name} has no dial {dial}; its dials: {', '.join(known)}",
@@ -65,7 +72,7 @@ def settings(step: Generate) -> Mapping[str, int]:
     Raises:
         ScenarioError: the family has no such dial, or not so much of it.
     """
-    defaults: dict[str, int] = family(step.family).DEFAULTS
+    defaults = defaults_of(step.family)
     given = {d: getattr(step, d) for d in DIALS if getattr(step, d) is not None}
     for dial, value in given.items():
         _check_dial(step.family, dial, step.line)
@@ -83,8 +90,10 @@ def story_of(step: Generate, days: SessionDays) -> Story:
         ScenarioError: the family has no such dial.
     """
     draw = Draw(f"{step.family}:{step.seed}")
-    made: Story = family(step.family).story(settings(step), draw, days)
-    return made
+    dials = settings(step)
+    made: Story = family(step.family).story(dials, draw, days)
+    # Noise draws on its own: the story beneath stays the same at every setting.
+    return with_noise(made, dials["noise"], f"noise:{step.family}:{step.seed}")
 
 
 class StoryScript:
