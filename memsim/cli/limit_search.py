@@ -32,6 +32,7 @@ _HOME: Mapping[str, str] = {
     "distance": "updates",
     "updates": "updates",
     "unreal": "updates",
+    "reverted": "updates",
     "look_alikes": "multi_hop",
     "hops": "multi_hop",
     "items": "aggregation",

@@ -21,7 +21,7 @@ from memsim.scenario.generator.story_script import defaults_of, family, story_of
 
 DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
-HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100}
+HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100, "reverted": 4}
 
 
 def settings() -> Iterator[tuple[str, str, int]]:
@@ -76,6 +76,18 @@ def test_a_change_that_is_only_talked_about_changes_nothing() -> None:
 
     assert ["is", "unreal", "unreal", "unreal"] == [event.kind for event in story.events]
     assert story.events[0].value == story.questions[0].expect[0]
+
+
+def test_what_is_reverted_has_its_first_value_again() -> None:
+    """The last statement does not say it; the first one and the last are the evidence."""
+    step = Generate(line=None, family="updates", facts=1, updates=1, unreal=0, reverted=2)
+    story = story_of(step, DAYS)
+    (found,) = proven(story)
+
+    assert ["is", "is", "is", "restores", "is", "restores"] == [e.kind for e in story.events]
+    assert (story.events[0].value,) == found.answer
+    assert found.answer[0] not in story.events[-1].text
+    assert (0, 5) == found.evidence
 
 
 @pytest.mark.parametrize("name", FAMILIES)

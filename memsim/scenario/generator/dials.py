@@ -29,6 +29,7 @@ DIALS: Mapping[str, Dial] = {
     "distance": Dial(0, 500_000, "turns of other talk, spread over the sessions"),
     "updates": Dial(0, 400, "how often each fact changes"),
     "unreal": Dial(0, 20, "changes of each fact that are denied, supposed, quoted or joked"),
+    "reverted": Dial(0, 20, "how often each fact changes and goes back to its first value"),
     "look_alikes": Dial(0, 50, "facts in almost the same words, for each that is asked about"),
     "hops": Dial(1, 6, "facts that lead to the answer"),
     "items": Dial(1, 20, "things in each list at the end"),
@@ -63,6 +64,7 @@ class Generate:
     distance: Annotated[int | None, _key(DIALS["distance"])] = None
     updates: Annotated[int | None, _key(DIALS["updates"])] = None
     unreal: Annotated[int | None, _key(DIALS["unreal"])] = None
+    reverted: Annotated[int | None, _key(DIALS["reverted"])] = None
     look_alikes: Annotated[int | None, _key(DIALS["look_alikes"])] = None
     hops: Annotated[int | None, _key(DIALS["hops"])] = None
     items: Annotated[int | None, _key(DIALS["items"])] = None

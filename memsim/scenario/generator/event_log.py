@@ -9,11 +9,12 @@ from typing import Literal
 from memsim.fast_dataclass import fast_init
 from memsim.scenario.script import Ability, Match
 
-EventKind = Literal["is", "adds", "removes", "follows", "unreal"]
+EventKind = Literal["is", "adds", "removes", "follows", "restores", "unreal"]
 """What an event does to the world.
 
 `is` gives an attribute its only value. `adds` and `removes` change a list. `follows` says what
-comes after a step. `unreal` is denied, supposed, quoted or joked, and changes nothing.
+comes after a step. `restores` gives an attribute its first value again, which the text need not
+say. `unreal` is denied, supposed, quoted or joked, and changes nothing.
 """
 
 QuestionKind = Literal["now", "list", "path", "chain", "day"]
@@ -29,7 +30,7 @@ class StoryEvent:
         text: how it is told.
         subject: the entity that it is about.
         attribute: what of it; for `follows`, the procedure in which `value` follows `subject`.
-        value: the value, as `text` spells it.
+        value: the value, as `text` spells it; for `restores`, the thing that `text` names.
         session: number of the session in which it is told, from 0.
         day: when it happened, if that is not when it is told.
     """

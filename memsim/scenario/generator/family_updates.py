@@ -8,31 +8,44 @@ from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, 
 from memsim.scenario.generator.random_draw import Draw
 from memsim.scenario.generator.statement_frames import UPDATED, StatementFrame
 
-DEFAULTS = {"facts": 8, "distance": 80, "updates": 5, "unreal": 2, "unknown": 1}
+DEFAULTS = {
+    "facts": 8,
+    "distance": 80,
+    "updates": 5,
+    "unreal": 2,
+    "reverted": 0,
+    "unknown": 1,
+}
 ABOUT = "What holds now, after it changed several times?"
 
 
 def story(dials: Mapping[str, int], draw: Draw, _days: SessionDays) -> Story:
-    """Each fact changes as often as the others, in turn, a change a session."""
+    """Each fact changes as often as the others, in turn, a change a session.
+
+    What is reverted changes once more and, a session later, goes back to its first value.
+    """
     told = [_Told(draw, number) for number in range(dials["facts"])]
     events: list[StoryEvent] = []
     for session in range(dials["updates"] + 1):
         events += [one.stated(session) for one in draw.shuffled(told)]
-    events = _with_unreal(events, told, dials, draw)
+    for number in range(2 * dials["reverted"]):
+        session = dials["updates"] + 1 + number
+        events += [one.reverted(session, number % 2) for one in draw.shuffled(told)]
+    last = dials["updates"] + 2 * dials["reverted"]
+    events = _with_unreal(events, told, last, dials["unreal"], draw)
     never = [_Told(draw, number) for number in range(dials["unknown"])]
     questions = tuple(one.question() for one in (*told, *never))
-    return Story(events=tuple(events), questions=questions, sessions=dials["updates"] + 1)
+    return Story(events=tuple(events), questions=questions, sessions=last + 1)
 
 
 def _with_unreal(
-    events: list[StoryEvent], told: list[_Told], dials: Mapping[str, int], draw: Draw
+    events: list[StoryEvent], told: list[_Told], last: int, count: int, draw: Draw
 ) -> list[StoryEvent]:
     """Half of what is only talked about comes after the last change."""
-    last = dials["updates"]
     unreal = [
         one.unreal(last if number % 2 == 0 else draw.number(0, last))
         for one in told
-        for number in range(dials["unreal"])
+        for number in range(count)
     ]
     return sorted([*events, *unreal], key=lambda event: event.session)
 
@@ -44,13 +57,14 @@ class _Told:
         self._draw = draw
         self._frame: StatementFrame = UPDATED[number % len(UPDATED)]
         self._subject = f"{draw.person()}'s {self._frame.thing}"
-        self._value = ""
+        self._value = self._first = ""
 
     def _event(self, text: str, session: int, *, real: bool) -> StoryEvent:
         value = self._draw.word()
         said = text.format(s=self._subject, v=value, o=self._draw.person())
         if real:
             self._value = value
+            self._first = self._first or value
         return StoryEvent(
             kind="is" if real else "unreal",
             text=said,
@@ -64,6 +78,20 @@ class _Told:
         frame = self._frame
         text = self._draw.pick(frame.changes) if self._value else frame.first
         return self._event(text, session, real=True)
+
+    def reverted(self, session: int, back: int) -> StoryEvent:
+        """Another change, or the way back from it."""
+        if not back:
+            return self.stated(session)
+        self._value = self._first
+        return StoryEvent(
+            kind="restores",
+            text=self._frame.restored.format(s=self._subject),
+            subject=self._subject,
+            attribute=self._frame.thing,
+            value=self._subject,
+            session=session,
+        )
 
     def unreal(self, session: int) -> StoryEvent:
         return self._event(self._draw.pick(self._frame.unreal), session, real=False)

@@ -32,6 +32,7 @@ class _World:
 
     def __init__(self, events: Iterable[tuple[int, StoryEvent]]) -> None:
         self._values: dict[tuple[str, str], list[tuple[str, int]]] = {}
+        self._restored: dict[int, int] = {}
         self._lists: dict[tuple[str, str], dict[str, int]] = {}
         self._gone: dict[tuple[str, str], list[str]] = {}
         self._days: list[tuple[int, StoryEvent]] = []
@@ -45,6 +46,8 @@ class _World:
         match event.kind:
             case "is" | "follows":
                 self._values.setdefault(key, []).append((event.value, place))
+            case "restores":
+                self._restore(key, place)
             case "adds":
                 self._lists.setdefault(key, {})[event.value] = place
             case "removes":
@@ -52,6 +55,13 @@ class _World:
                 self._gone.setdefault(key, []).append(event.value)
             case "unreal":
                 pass
+
+    def _restore(self, key: tuple[str, str], place: int) -> None:
+        versions = self._values.get(key)
+        if versions:
+            value, first = versions[0]
+            versions.append((value, place))
+            self._restored[place] = first
 
     def answer(self, question: StoryQuestion) -> Solution:
         match question.kind:
@@ -70,7 +80,12 @@ class _World:
             return Solution()
         value, place = versions[-1]
         stale = dict.fromkeys(old for old, _ in versions[:-1] if old != value)
-        return Solution(answer=(value,), stale=tuple(stale), evidence=(place,))
+        return Solution(answer=(value,), stale=tuple(stale), evidence=self._evidence(place))
+
+    def _evidence(self, place: int) -> tuple[int, ...]:
+        # Who reads that something is back where it was first must know where that was.
+        first = self._restored.get(place)
+        return (place,) if first is None else (first, place)
 
     def _followed(self, question: StoryQuestion) -> Solution:
         subject = question.subject

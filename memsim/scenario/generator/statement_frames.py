@@ -17,6 +17,7 @@ class StatementFrame:
     first: str
     changes: tuple[str, ...]
     unreal: tuple[str, ...]
+    restored: str
 
 
 UPDATED = (
@@ -35,6 +36,7 @@ UPDATED = (
             "No, {s} never went to the {v} drawer, whatever {o} says.",
             "{o} asked whether {s} should go to the {v} drawer, and I said no.",
         ),
+        restored="{s} is back in the drawer that it lay in at the very first.",
     ),
     StatementFrame(
         thing="bicycle",
@@ -50,6 +52,7 @@ UPDATED = (
             "{o} claims that {s} is parked at the {v} depot, which is not true.",
             "{o} dreamt that {s} is parked on the {v} roof.",
         ),
+        restored="{s} is parked again where it stood at the very first.",
     ),
     StatementFrame(
         thing="landlord",
@@ -63,6 +66,7 @@ UPDATED = (
             "Suppose {s} is {v} one day; what would change?",
             "{o} thought that {s} is {v}, but that is wrong.",
         ),
+        restored="{s} is once more the person who it was at the very first.",
     ),
     StatementFrame(
         thing="orchestra",
@@ -76,6 +80,7 @@ UPDATED = (
             "{s} would rehearse in the {v} hall if it were cheaper.",
             "{o} told everybody that {s} rehearses in the {v} hall, as a joke.",
         ),
+        restored="{s} has gone back to the hall that it had at the very first.",
     ),
 )
 """Things whose value changes."""

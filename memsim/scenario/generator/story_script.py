@@ -125,10 +125,13 @@ class StoryScript:
         # A value of an attribute replaces the one before; things of a list stand side by side.
         names: dict[tuple[str, ...], str] = {}
         found: dict[int, str] = {}
+        restored = {e.subject for e in self._story.events if e.kind == "restores"}
         for place, event in enumerate(self._story.events):
             if event.kind in {"unreal", "removes"}:
                 continue
             thing = event.value if event.kind == "adds" else ""
+            # What comes back is evidence beside what came between, so each has its own name.
+            thing = str(place) if event.subject in restored else thing
             key = event.subject, event.attribute, thing
             found[place] = names.setdefault(key, f"{self._prefix}{len(names) + 1}")
         return found
