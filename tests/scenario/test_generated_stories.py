@@ -80,7 +80,9 @@ def test_a_change_that_is_only_talked_about_changes_nothing() -> None:
 
 def test_what_is_reverted_has_its_first_value_again() -> None:
     """The last statement does not say it; the first one and the last are the evidence."""
-    step = Generate(line=None, family="updates", facts=1, updates=1, unreal=0, reverted=2)
+    step = Generate(
+        line=None, family="updates", facts=1, updates=1, unreal=0, reverted=2, unknown=0
+    )
     story = story_of(step, DAYS)
     (found,) = proven(story)
 
