@@ -19,13 +19,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchmarks.comparison import written
 from memsim.message import Message, load_tokenizer
 from memsim.models import Request
 from memsim.models.offline.model import OfflineModel
 from memsim.models.offline.reader import read_answer
 from memsim.replay.fact_book import FactBook
 from memsim.replay.second_answer import read_again
-from memsim.scenario import Probe, Scenario, Turn, load_scenarios
+from memsim.scenario import Probe, Scenario, Turn
 from memsim.scenario.datasets.locomo import load_locomo
 from memsim.scenario.script import Ask
 from memsim.scoring.answer_score import judge_answer
@@ -170,7 +171,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="every eighth question")
     step = 8 if parser.parse_args().quick else 1
     data = Path(os.environ.get("MEMSIM_DATA") or ROOT.parent / "shared" / "data") / "locomo"
-    sets = {"scenarios": load_scenarios(ROOT / "scenarios")}
+    sets = {"scenarios": [ref.load() for ref in written()]}
     if data.is_dir():
         sets["locomo"] = load_locomo(data)
     else:

@@ -22,11 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memsim.discovery.project import builtin_folder, find_project
+from benchmarks.comparison import written
 from memsim.errors import MemsimError, Unmeasurable
 from memsim.scenario.datasets import load_dataset
 from memsim.scenario.script import Scenario
-from memsim.suite.scenarios import find_scenarios
 from memsim.suite.single import run
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -99,9 +98,8 @@ def problems(rows: Sequence[Row], dataset: bool) -> Iterator[str]:  # noqa: FBT0
 
 
 def sets(*, quick: bool) -> Iterator[tuple[str, Sequence[Scenario]]]:
-    """Every scenario, together and by itself, and what there is of the datasets."""
-    refs = find_scenarios([str(builtin_folder("scenarios"))], find_project(ROOT))
-    built_in = [ref.load() for ref in refs]
+    """Every written scenario, together and by itself, and what there is of the datasets."""
+    built_in = [ref.load() for ref in written()]
     yield "built-in scenarios", built_in
     if not quick:
         for scenario in built_in:

@@ -14,10 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from memsim.discovery.project import builtin_folder, find_project
+from benchmarks.comparison import written
 from memsim.errors import MemsimError, Unmeasurable
 from memsim.scenario.script import Scenario
-from memsim.suite.scenarios import find_scenarios
 from memsim.suite.single import run
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -123,10 +122,9 @@ def by_scenario(scenarios: Sequence[Scenario], cells: dict[str, list[Cell]]) -> 
 
 
 def scenarios_of(names: Iterable[str] = ()) -> list[Scenario]:
-    """The built-in scenarios, or some of them."""
+    """The written scenarios, or some of them."""
     wanted = frozenset(names)
-    refs = find_scenarios([str(builtin_folder("scenarios"))], find_project(ROOT))
-    return [ref.load() for ref in refs if not wanted or ref.name in wanted]
+    return [ref.load() for ref in written() if not wanted or ref.name in wanted]
 
 
 def main() -> int:

@@ -33,12 +33,12 @@ _HOME: Mapping[str, str] = {
     "updates": "updates",
     "unreal": "updates",
     "reverted": "updates",
-    "look_alikes": "multi_hop",
+    "look_alikes": "aggregation",
     "hops": "multi_hop",
     "items": "aggregation",
     "removed": "aggregation",
     "steps": "procedures",
-    "noise": "implicit",
+    "noise": "updates",
 }
 """The family that a dial is turned in, where none is named."""
 
@@ -234,5 +234,6 @@ def _beside(first: Climb, seed: int) -> Climb:
 
 
 def _share(records: Sequence[Mapping[str, Any]]) -> float:
-    held = [bool(record["scores"]["answer_in_context"] == 1) for record in records]
-    return sum(held) / len(held)
+    # What was never told stands in no context.
+    held = [score for r in records if (score := r["scores"]["answer_in_context"]) is not None]
+    return held.count(1) / len(held)

@@ -105,6 +105,14 @@ def test_the_other_stories_begin_where_the_first_broke(tmp_path: Path, call: Cal
         assert shares.items() <= climb.shares.items()
 
 
+def test_what_was_never_told_is_not_held_against_a_memory(tmp_path: Path) -> None:
+    """A story asks that as well, and no context can hold it."""
+    search = LimitSearch(folder=tmp_path, budget=100_000, jobs=1)
+    (climb, *_) = search.climbed(["full_context"], ["steps"], None)
+
+    assert {*climb.shares.values()} == {1.0}
+
+
 def test_the_ends_of_a_staircase() -> None:
     """What fails at once holds nothing, and what never fails is open."""
     nothing, everything = _climbed(3, 50, 3), _climbed(3, 50, 51)
@@ -126,11 +134,11 @@ def test_each_memory_has_its_limit(call: Call) -> None:
 
 def test_a_plot_shows_the_controls(call: Call, tmp_path: Path) -> None:
     """Beside the strategies, in a panel for the dial."""
-    done = call("-s", "bm25", "--dial", "look_alikes", "--plot", "limit.svg")
+    done = call("-s", "bm25", "--dial", "updates", "--plot", "limit.svg")
 
     assert done.exit_code == 0, done.output
     drawn = (tmp_path / "limit.svg").read_text("utf-8")
-    assert all(f">{word}<" in drawn for word in ("look_alikes", "bm25", "oracle", "no_memory"))
+    assert all(f">{word}<" in drawn for word in ("updates", "bm25", "oracle", "no_memory"))
 
 
 def test_a_memory_without_a_limit_is_marked(call: Call) -> None:

@@ -212,6 +212,44 @@ def test_the_date_of_the_question_finds_the_day() -> None:
     assert "burger" in ask("What did I have for lunch yesterday?", first, second)
 
 
+def test_every_thing_of_a_list_is_told() -> None:
+    """However many there are, and whether or not its sentence names what kind of thing it is."""
+    flutes = [f"Hugo plays a Kolo{n} flute as well." for n in range(12)]
+    organs = [f"In church Hugo plays the Pira{n} organ." for n in range(12)]
+
+    given = ask("List all the instruments that Hugo plays.", *told([*flutes, *organs]))
+
+    assert all(line in given for line in (*flutes, *organs))
+
+
+def test_a_change_among_the_things_of_a_list_is_not_all_of_it() -> None:
+    """`Now` tells that one thing came, not that the others went."""
+    lines = ["Ilse grows a Hiavar fern by the window.", "Ilse grows a Nenil palm now."]
+
+    given = ask("List all the plants that Ilse grows.", *told(lines))
+
+    assert all(line in given for line in lines)
+
+
+def test_the_next_words_are_about_the_same_thing() -> None:
+    """`Its code` is that of the locker in the message before, also where a reply is between."""
+    lines = [
+        "The locker in the gym that Bob rents is the grey one.",
+        "Its code is 7777.",
+        "The locker at the pool that Ana rents is the blue one.",
+        "assistant: Noted.",
+        "Its code is 1234.",
+        "The locker in the attic that Zed rents is the red one.",
+        "Its code is 8888.",
+    ]
+
+    given = ask("What is the code of the locker at the pool that Ana rents?", *told(lines))
+
+    assert "1234" in given
+    assert "7777" not in given
+    assert "8888" not in given
+
+
 def test_sources_are_the_messages_that_answer() -> None:
     """The reader says where it read the answer."""
     messages = told(["My dog is called Pepper."], among=SMALL_TALK)

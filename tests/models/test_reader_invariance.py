@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.comparison import written
 from benchmarks.reader_checks import CHANGES, MOST_ASTRAY, MOST_FLIPS, astray, flips, questions
 from memsim.scenario import load_scenarios
 from memsim.scenario.datasets.locomo import load_locomo
-from memsim.scenario.generator.dials import FAMILIES
 from tests.models.test_reader import FOUND, ask, question_of, told
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,8 +63,7 @@ def test_more_context_costs_few_answers() -> None:
 
     In the generated ones nearly every message is told to lead astray.
     """
-    scripts = [s for s in load_scenarios(ROOT / "scenarios") if s.name not in FAMILIES]
-    told_in_all = astray(questions(scripts))
+    told_in_all = astray(questions(ref.load() for ref in written()))
 
     assert told_in_all["astray"] <= 0.09 * told_in_all["asked"]
     assert told_in_all["astray twice"] <= MOST_ASTRAY * told_in_all["asked"]

@@ -117,6 +117,10 @@ def test_all_needs_every_one_and_any_needs_one() -> None:
 
     assert (both.outcome, both.score) == ("MISS", 0.5)
     assert judge_answer(probe("cat", "dog", match="all"), "a dog and a cat").outcome == "PASS"
+    animals = [f"beast{n}" for n in range(12)]
+    told = " ".join(f"My uncle once kept a beast{n} at home." for n in range(12))
+    assert judge_answer(probe(*animals, match="all"), told).outcome == "PASS"
+    assert judge_answer(probe(animals[0], match="all"), told).outcome == "MISS"
     assert judge_answer(probe("cat", "dog", match="any"), "a cat").outcome == "PASS"
 
 

@@ -127,6 +127,7 @@ def test_the_limit_grows_with_the_expected_answer() -> None:
 
     assert length_limit(["Oslo"]) == LONGEST == 40
     assert length_limit(["Oslo", long]) == 80
+    assert length_limit(["Oslo", "Bonn"], every=True) == 56
     assert not too_long("lake " * 40, ["Oslo"])
     assert too_long("lake " * 41, ["Oslo"])
     assert not too_long("the of " * 400 + "Oslo", ["Oslo"])

@@ -104,7 +104,7 @@ def story(dials: Mapping[str, int], draw: Draw, _days: SessionDays) -> Story:
             ask=ask,
             subject="me",
             path=(ask,),
-            expect=tuple(filter(None, (last.get(ask),))),
+            expect=(last[ask],) if ask in last else (),
             ability="preference",
         )
         for ask in (*(taste.ask for taste in tastes), *_NEVER[: dials["unknown"]])

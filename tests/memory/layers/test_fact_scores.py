@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from benchmarks.comparison import written
 from memsim.memory.entry import Entry
 from memsim.memory.fact_extraction import FactExtractor
 from memsim.memory.layers.episodic import Episodic
@@ -23,18 +23,11 @@ from memsim.message import Message, ToolResult, ToolUse, said
 from memsim.models import Embedder, Model, Reply, Request
 from memsim.models.offline.model import OfflineModel
 from memsim.models.registry import load_embedder
-from memsim.scenario import load_scenario
-from memsim.scenario.generator.dials import FAMILIES
 from memsim.scenario.script import Fact, Scenario, Turn
 from tests.memory.layers.generated_updates import conversation
 from tests.memory.remembering import COUNTER
 
-SCRIPTS = sorted(
-    path
-    for path in (Path(__file__).parents[3] / "scenarios").glob("*.yaml")
-    if path.stem not in FAMILIES
-)
-"""The written scenarios."""
+SCRIPTS = {ref.name: ref for ref in written()}
 LONG = "needles"
 """A long script that replaces nothing."""
 SEED = 7
@@ -175,14 +168,13 @@ def generated_score(seed: int, embedder: str = "wordllama") -> Score:
 
 def test_what_replaces_what_in_the_scripts() -> None:
     """Planted updates are found, and talk in between replaces nothing."""
-    scores = [script_score(load_scenario(path)) for path in SCRIPTS if path.stem != LONG]
+    scores = [script_score(ref.load()) for name, ref in SCRIPTS.items() if name != LONG]
     sum(scores, Score(0, [], 0, 0)).check()
 
 
 def test_what_replaces_what_in_a_long_script() -> None:
     """Nothing, however much is said in it."""
-    (path,) = (path for path in SCRIPTS if path.stem == LONG)
-    assert (0, []) == script_score(load_scenario(path))[:2]
+    assert (0, []) == script_score(SCRIPTS[LONG].load())[:2]
 
 
 @pytest.mark.parametrize("embedder", ["wordllama", "hash"])

@@ -13,7 +13,7 @@ import pytest
 
 from memsim.errors import SchemaError, StoreError
 from memsim.memory.entry import FOUND_BY_KEY
-from memsim.memory.permissions import Where
+from memsim.memory.permissions import ReadGrant, Where
 from memsim.memory.stores import EmbedderInfo, WriteItem
 from memsim.memory.stores.in_memory import InMemory
 from memsim.memory.stores.sqlite import cache, rows, schema
@@ -573,3 +573,28 @@ def test_an_index_that_was_merged_often_is_made_anew(
     assert {entry(f"kept {n}").id for n in range(15)} == {*found}
     assert {h.id for h in before} == {h.id for h in falcons}
     assert b"heron gone" not in path.read_bytes()
+
+
+def test_who_reads_sees_the_shelves_of_all_who_let_them(tmp_path: Path) -> None:
+    """Their own, shared, granted and public ones, also after shelves came and went."""
+    store = SQLite(tmp_path / "memory.db")
+    store.embedded_by(EmbedderInfo("hash", 4))
+    told = [
+        entry("own", owner="ann"),
+        entry("other", owner="bob"),
+        entry("shared", owner="bob", visibility="shared", readers=("ann",)),
+        entry("granted", owner="cem"),
+        entry("public", owner="dan", visibility="public"),
+    ]
+
+    def seen(*grants: ReadGrant) -> set[str]:
+        return {found.key for found in store.find(seen_by("ann", *grants))}
+
+    for _ in range(2):
+        store.write(told, array([unit(1, 0, 0, 0)] * len(told)))
+        assert seen() == {"own", "shared", "public"}
+        assert seen(ReadGrant(owner="cem", reader="ann")) == {"own", "shared", "public", "granted"}
+        for one in told:
+            store.erase([one.id])
+            assert one.key not in seen(ReadGrant(owner="cem", reader="ann"))
+    store.close()
