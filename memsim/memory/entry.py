@@ -279,6 +279,8 @@ def entry_id(owner: str, layer: str, key: str) -> str:
 
 def _encodable(*texts: str) -> None:
     for text in texts:
+        if text.isascii():
+            continue
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
@@ -438,7 +440,7 @@ def _list(value: object) -> list[object]:
 
 
 def _strings(value: object) -> tuple[str, ...]:
-    return tuple(_string(item) for item in _list(value))
+    return tuple(map(_string, _list(value)))
 
 
 def _pair(value: object) -> tuple[str, str]:

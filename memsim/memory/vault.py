@@ -122,6 +122,10 @@ class Vault:
         """The best admitted entries by their words."""
         return self.store.lexical(text, where, k)
 
+    def mentions(self, word: str, where: Where) -> bool:
+        """Whether an admitted entry holds a word."""
+        return self.store.mentions(word, where)
+
     def nearest(self, text: str, where: Where, k: int) -> list[Hit]:
         """The best admitted entries by their meaning; none where there are no vectors.
 

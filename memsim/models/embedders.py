@@ -247,15 +247,15 @@ class CachedEmbedder:
             rows = check_vectors(self._embedder, self._embedder.embed(missing), len(missing))
             new = dict(zip(missing, rows, strict=True))
         found = np.empty((len(texts), self.dimension), dtype=np.float32)
+        known, use = self._known, self._known.move_to_end
         for row, text in enumerate(texts):
             vector = new.get(text)
-            found[row] = self._recalled(text) if vector is None else vector
+            if vector is None:
+                vector = known[text]
+                use(text)
+            found[row] = vector
         self._keep(new)
         return found
-
-    def _recalled(self, text: str) -> NDArray[np.float32]:
-        self._known.move_to_end(text)
-        return self._known[text]
 
     def _keep(self, new: dict[str, NDArray[np.float32]]) -> None:
         self._known.update((text, row.copy()) for text, row in new.items())

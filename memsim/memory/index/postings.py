@@ -435,6 +435,13 @@ def best_by_words(
     return keep_best(numbers, np.round(scores, DIGITS), k)
 
 
+def holds_words(text: str, shelves: Sequence[ShelfWords]) -> bool:
+    """Whether an entry of these shelves holds a word of a text."""
+    terms = dict.fromkeys(index_terms(text))
+    found = (shelf.postings(term) for term in terms for shelf in shelves)
+    return any(held is not None and held.documents for held in found)
+
+
 def keep_best(numbers: Numbers, scores: Scores, k: int) -> ScoredNumbers:
     """The best `k`, and all that tie with the last of them."""
     if len(scores) <= k:

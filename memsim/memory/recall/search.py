@@ -377,7 +377,7 @@ class Recaller:
         """A question without courtesy, its misspelt words as what was said that may be seen."""
 
         def choose(word: str, meant: Sequence[str]) -> str | None:
-            if not meant or self._vault.lexical(word, where, 1):
+            if not meant or self._vault.mentions(word, where):
                 return None
             hits = self._vault.lexical(" ".join(meant), where, _SPELT_IN)
             if not hits:

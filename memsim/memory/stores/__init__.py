@@ -122,6 +122,10 @@ class Store(Protocol):
         """
         ...
 
+    def mentions(self, text: str, where: Where) -> bool:
+        """Whether an admitted entry holds a word of a text: whether `lexical` finds one."""
+        ...
+
     def nearest(self, vector: Vectors, where: Where, k: int) -> list[Hit]:
         """The admitted entries whose vectors have the largest cosines, best first.
 

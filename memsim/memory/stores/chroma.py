@@ -121,6 +121,10 @@ class ChromaEntries:
         """The best by words; see `Store`."""
         return self._kept.lexical(text, where, k)
 
+    def mentions(self, text: str, where: Where) -> bool:
+        """Whether an entry holds a word of a text; see `Store`."""
+        return self._kept.mentions(text, where)
+
     def nearest(self, vector: Vectors, where: Where, k: int) -> list[Hit]:
         """The best by vectors; see `Store`."""
         with self._lock:

@@ -25,7 +25,7 @@ from memsim.memory.index.nearest_vectors import (
     best_by_vector,
     check_query,
 )
-from memsim.memory.index.postings import Postings, ScoreTally, best_by_words
+from memsim.memory.index.postings import Postings, ScoreTally, best_by_words, holds_words
 from memsim.memory.stores import PAGE, embedder_of, write_items
 
 if TYPE_CHECKING:
@@ -132,6 +132,10 @@ class StoreView:
         """As `Store.lexical`."""
         self._tally.reserve(self._next)
         return self._hits(best_by_words(text, [*self._admitted(where)], k, self._tally), k)
+
+    def mentions(self, text: str, where: Where) -> bool:
+        """As `Store.mentions`."""
+        return holds_words(text, [*self._admitted(where)])
 
     def nearest(self, vector: Vectors, where: Where, k: int) -> list[Hit]:
         """As `Store.nearest`."""
@@ -276,6 +280,11 @@ class InMemory:
         """The best by words; see `Store`."""
         with self._lock:
             return self._open.lexical(text, where, k)
+
+    def mentions(self, text: str, where: Where) -> bool:
+        """Whether an entry holds a word of a text; see `Store`."""
+        with self._lock:
+            return self._open.mentions(text, where)
 
     def nearest(self, vector: Vectors, where: Where, k: int) -> list[Hit]:
         """The best by vectors; see `Store`."""

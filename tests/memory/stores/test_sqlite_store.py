@@ -598,3 +598,28 @@ def test_who_reads_sees_the_shelves_of_all_who_let_them(tmp_path: Path) -> None:
             store.erase([one.id])
             assert one.key not in seen(ReadGrant(owner="cem", reader="ann"))
     store.close()
+
+
+def test_an_unchanged_entry_is_read_once(path: Path) -> None:
+    """It is decoded again where another process wrote it anew, and gone where one erased it."""
+    one, other = SQLite(path), SQLite(path)
+    known, gone = entry("1", "falcon 1 word ", minute=1), entry("2")
+    (held,) = one.get([known.id])
+    assert held is one.get([known.id])[0]
+
+    changed = entry("1", "a heron", minute=1)
+    other.write([changed])
+    assert [changed] == one.get([known.id])
+
+    assert one.get([gone.id])
+    other.erase([gone.id])
+    assert [] == one.get([gone.id])
+    assert not holds_text(one, "falcon 2 ")
+    one.close()
+    other.close()
+
+
+def holds_text(store: SQLite, text: str) -> bool:
+    """Whether a store keeps an entry with this text in memory."""
+    held = store._entries._held.values()
+    return any(text in e.text for _, e in held)

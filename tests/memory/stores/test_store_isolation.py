@@ -89,4 +89,5 @@ def test_nobody_sees_nothing(store: Store) -> None:
         assert [] == store.find(nobody)
         assert 0 == store.count(nobody)
         assert [] == store.lexical("a", nobody, 5)
+        assert not store.mentions("a", nobody)
         assert [] == store.nearest(made.array([made.unit(1, 0, 0, 0)])[0], nobody, 5)

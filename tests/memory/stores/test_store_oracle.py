@@ -84,6 +84,7 @@ def ask(question: object, store: Store, oracle: Oracle) -> None:
     assert admitted == listed(store, where, 2) == store.find(where)
     assert len(admitted) == store.count(where)
     assert admitted == store.get([e.id for e in admitted])
+    assert bool(oracle.lexical(text, where)) == store.mentions(text, where)
     for k in (1, 3, 50):
         assert_best(store.lexical(text, where, k), oracle.lexical(text, where), k, 1e-9)
         if any(vector):

@@ -287,6 +287,10 @@ class PostgresStore:
 
         return self._session.read(read)
 
+    def mentions(self, text: str, where: Where) -> bool:
+        """Whether an entry holds a word of a text; see `Store`."""
+        return bool(self.lexical(text, where, 1))
+
     def nearest(self, vector: Vectors, where: Where, k: int) -> list[Hit]:
         """The best by vectors; see `Store`."""
 

@@ -247,6 +247,11 @@ class RedisStore:
         with self._lock:
             return self._sync().lexical(text, where, k)
 
+    def mentions(self, text: str, where: Where) -> bool:
+        """Whether an entry holds a word of a text; see `Store`."""
+        with self._lock:
+            return self._sync().mentions(text, where)
+
     def nearest(self, vector: Vectors, where: Where, k: int) -> list[Hit]:
         """The best by vectors; see `Store`."""
         with self._lock:

@@ -41,6 +41,12 @@ _COUNTED: Final = 1 << 62
 ENTRY: Final = "SELECT number, shelf, id, created, length, check_sum, record FROM entries"
 """Selects what `read` takes."""
 
+_REMEMBERED: Final = 4096
+"""Entries that are kept as they were read."""
+
+_LARGEST: Final = 1 << 13
+"""Characters of a record above which its entry is not kept."""
+
 LEVELS: Final = 1_000
 """Bytes that tell of the levels of the index, two of each, above which it is made anew."""
 
@@ -200,6 +206,32 @@ def read(row: tuple[int, int, str, str, int, int, str]) -> Entry:
     if check_sum(str(record), source, shelf, created, length) != told:
         raise DamagedRecord(f"entry {number} is damaged: its check sum is wrong")
     return decode(record, f"entry {number}")
+
+
+class ReadEntries:
+    """Entries by the rows that they were read from: an unchanged row is not decoded again."""
+
+    def __init__(self) -> None:
+        self._epoch = 0
+        self._held: dict[str, tuple[tuple[int, int, str, str, int, int, str], Entry]] = {}
+
+    def read(self, row: tuple[int, int, str, str, int, int, str]) -> Entry:
+        """The entry of a row, as `read` gives it. Raises `Damaged` if the row is."""
+        held = self._held.get(row[2])
+        if held is not None and held[0] == row:
+            return held[1]
+        entry = read(row)
+        if len(row[6]) <= _LARGEST:
+            if len(self._held) >= _REMEMBERED:
+                self._held.clear()
+            self._held[row[2]] = row, entry
+        return entry
+
+    def refresh(self, epoch: int) -> None:
+        """Keep nothing of before an erasure."""
+        if epoch != self._epoch:
+            self._held.clear()
+            self._epoch = epoch
 
 
 def _row(found: tuple[int, int, str, str, int, int, str]) -> EntryRow:

@@ -9,25 +9,27 @@ from heapq import merge
 from itertools import islice
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from memsim.errors import SchemaError, StoreError
 from memsim.memory.entry import instant
 from memsim.memory.index import Hit
 from memsim.memory.index.nearest_vectors import EXACT_ON_SHELF, best_by_vector, check_query
-from memsim.memory.index.postings import ScoreTally, best_by_words
+from memsim.memory.index.postings import ScoreTally, best_by_words, holds_words
 from memsim.memory.stores import PAGE, EmbedderInfo, embedder_of, write_items
 from memsim.memory.stores.sqlite import rows, schema
 from memsim.memory.stores.sqlite.cache import IndexMismatch, ShelfCache
 from memsim.memory.stores.sqlite.schema import StoreIdentity
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from memsim.memory.entry import Entry
-    from memsim.memory.index.postings import ScoredNumbers
+    from memsim.memory.index.postings import ScoredNumbers, ShelfWords
     from memsim.memory.permissions import Where
     from memsim.models import Vectors
+
+_Found = TypeVar("_Found")
 
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _ASKED_AT_ONCE: Final = 500
@@ -68,6 +70,7 @@ class SQLite:
         self._connection: sqlite3.Connection | None = connection
         self._shelving = ShelfCache()
         self._tally = ScoreTally()
+        self._entries = rows.ReadEntries()
         self._embedded: EmbedderInfo | None = None
         self._synced: StoreIdentity | None = None
         try:
@@ -160,7 +163,7 @@ class SQLite:
                 asked = known[start : start + _ASKED_AT_ONCE]
                 marks = ",".join("?" * len(asked))
                 for row in connection.execute(f"{rows.ENTRY} WHERE id IN ({marks})", asked):
-                    entry = rows.read(row)
+                    entry = self._entries.read(row)
                     found[entry.id] = entry
         return [found[source] for source in ids if source in found]
 
@@ -187,23 +190,32 @@ class SQLite:
 
     def lexical(self, text: str, where: Where, k: int) -> list[Hit]:
         """The best by words; see `Store`."""
+        return self._by_words(
+            where, lambda shelves: self._hits(best_by_words(text, shelves, k, self._tally), k)
+        )
+
+    def mentions(self, text: str, where: Where) -> bool:
+        """Whether an entry holds a word of a text; see `Store`."""
+        return self._by_words(where, lambda shelves: holds_words(text, shelves))
+
+    def _by_words(self, where: Where, ask: Callable[[Sequence[ShelfWords]], _Found]) -> _Found:
+        """What the index of words says of the admitted shelves, made anew where it is wrong."""
         with self._lock:
             try:
-                return self._by_words(text, where, k)
+                return self._ask_index(where, ask)
             except IndexMismatch as error:
                 if self._readonly:
                     raise rows.damaged(self._path, str(error)) from error
                 self._index_anew()
-                return self._by_words(text, where, k)
+                return self._ask_index(where, ask)
 
-    def _by_words(self, text: str, where: Where, k: int) -> list[Hit]:
+    def _ask_index(self, where: Where, ask: Callable[[Sequence[ShelfWords]], _Found]) -> _Found:
         with self._reading() as connection:
             self._shelving.read_by(connection)
             last = rows.last(connection)
             self._shelving.tail.check(last)
             self._tally.reserve(last + 1)
-            admitted = self._shelving.admitted(where)
-            return self._hits(best_by_words(text, admitted, k, self._tally), k)
+            return ask(self._shelving.admitted(where))
 
     def nearest(self, vector: Vectors, where: Where, k: int) -> list[Hit]:
         """The best by vectors; see `Store`."""
@@ -380,6 +392,7 @@ class SQLite:
                 raise self._laid_out_otherwise(_AGAIN)
             rows.check_counts(changes, epoch, indexed)
             self._shelving.refresh(self._open, changes, epoch)
+            self._entries.refresh(epoch)
             self._shelving.tail.indexed = indexed
         known = self._embedded
         if known is None or (known.name, known.dimension) != (embedder, dimension):
