@@ -63,6 +63,14 @@ DATASETS: dict[str, Dataset] = {
         source="github.com/xiaowu0162/LongMemEval",
         rows="none",
     ),
+    "memdaily": Dataset(
+        loader="memdaily_from_options",
+        measures="multiple choice about what a Chinese user told day by day",
+        size="2,954 users with a question each, 26,003 messages",
+        licence="none stated",
+        source="github.com/nuster1128/MemSim",
+        rows="none",
+    ),
 }
 """Each dataset that can be run, by the name of its module."""
 
