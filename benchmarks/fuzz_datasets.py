@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import random
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
 from memsim.scenario.datasets import load_dataset
-from tests.doubles.hostile_files import clear, damage_json
+from tests.doubles.damage import hostile_json, mutated_bytes
+from tests.doubles.hostile_files import clear, damage_file, damage_json
 
 Target = Callable[[random.Random], None]
 
@@ -47,5 +51,66 @@ def memdaily(folder: Path, _closing: ExitStack) -> Target:
     return target
 
 
-DATASETS: dict[str, Callable[[Path, ExitStack], Target]] = {"memdaily": memdaily}
+def memfail(folder: Path, _closing: ExitStack) -> Target:
+    """A file of each kind of MemFail."""
+    persona = {"text": "And Ben?", "is_misleading": True, "distractor": "Ben"}
+    known = {"text": "Ana?", "is_misleading": False, "ground_truth_answer": "She sings."}
+    hops = {
+        **dict.fromkeys(("fact_3", "fact_4", "choice_d", "choice_e"), ""),
+        "fact_1": "Tea calms me.",
+        "fact_2": "Calm, I sing.",
+        "hop_count": "1",
+        "choice_a": "sing",
+        "choice_b": "run",
+        "choice_c": "cook",
+        "correct_choice": "A",
+        "graded_question": "After tea?\n\nOptions:\nA. sing",
+    }
+    tables: list[list[dict[str, str]]] = [
+        [
+            {
+                "preferences": '["tea", "milk"]',
+                "preference_facts": '["I drink tea.", "I drink milk."]',
+                "question": "What do I drink?",
+            }
+        ],
+        [{"entity_facts": '["Ana sings when glad."]', "question": "?", "condition_met": "yes"}],
+        [{"entity": "Ana", "entity_facts": '["x"]', "questions": json.dumps([persona, known])}],
+        [hops],
+    ]
+    sources = [_table(rows * 2) for rows in tables]
+    path = folder / "memfail.csv"
+
+    def target(chance: random.Random) -> None:
+        clear(path)
+        if chance.random() < 0.5:
+            damage_file(chance, path, sources)
+        else:
+            path.write_bytes(_table(_hurt(chance, chance.choice(tables))))
+        _play("memfail", path)
+
+    return target
+
+
+def _table(rows: list[dict[str, str]]) -> bytes:
+    text = io.StringIO(newline="")
+    table = csv.DictWriter(text, list(rows[0]))
+    table.writeheader()
+    table.writerows(rows)
+    return text.getvalue().encode(errors="surrogatepass")
+
+
+def _hurt(chance: random.Random, rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    """The rows with the value of one cell mutated: as JSON where it is JSON."""
+    row, name = dict(rows[0]), chance.choice([*rows[0]])
+    data = row[name].encode()
+    hurt = hostile_json(chance, json.loads(data)) if data[:1] == b"[" else b""
+    hurt = hurt or mutated_bytes(chance, [data])
+    return [{**row, name: hurt.decode(errors="replace")}, *rows]
+
+
+DATASETS: dict[str, Callable[[Path, ExitStack], Target]] = {
+    "memdaily": memdaily,
+    "memfail": memfail,
+}
 """Makes each target in a folder of its own."""

@@ -138,6 +138,8 @@ def test_what_cannot_be_looked_at_is_refused_at_once(
         "a history": ("l.json", lambda home: load_dataset("longmemeval", home / "l.json")),
         "days": ("x.json", lambda home: load_dataset("memdaily", home / "x.json")),
         "a folder of days": ("01_simple_x.json", lambda home: load_dataset("memdaily", home)),
+        "a table": ("x.csv", lambda home: load_dataset("memfail", home / "x.csv")),
+        "a folder of tables": ("a/b/x.csv", lambda home: load_dataset("memfail", home)),
         "a day's page": ("memory/2026-01-05.md", lambda home: Workspace(home).pages()),
         "a page": ("MEMORY.md", lambda home: Workspace(home).pages()),
         "a page of AgenticX": ("memory/2026-01-05.md", Pages.of),

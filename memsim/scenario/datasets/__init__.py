@@ -71,6 +71,14 @@ DATASETS: dict[str, Dataset] = {
         source="github.com/nuster1128/MemSim",
         rows="none",
     ),
+    "memfail": Dataset(
+        loader="memfail_from_options",
+        measures="facts that coexist, hold on a condition, or follow from each other",
+        size="5 files of about 100 rows, 692 questions",
+        licence="none stated",
+        source="github.com/ishirgarg/MemFail",
+        rows="none",
+    ),
 }
 """Each dataset that can be run, by the name of its module."""
 

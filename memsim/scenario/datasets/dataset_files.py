@@ -11,8 +11,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def find_files(path: Path, *suffixes: str) -> list[Path]:
-    """The file at a path, or those of a folder with one of these suffixes, sorted by name.
+def find_files(path: Path, *suffixes: str, levels: int = 1) -> list[Path]:
+    """The file at a path, or those of a folder with one of these suffixes, sorted.
+
+    Args:
+        path: a file or a folder.
+        suffixes: such as `.json`.
+        levels: how many levels of folders are looked through; 1 for the folder alone.
 
     Raises:
         ScenarioError: the folder cannot be read, or holds no such file.
@@ -20,7 +25,8 @@ def find_files(path: Path, *suffixes: str) -> list[Path]:
     if not is_folder(path):
         return [path]
     try:
-        found = sorted(file for file in path.iterdir() if file.suffix in suffixes)
+        names = ["*/" * level + f"*{suffix}" for level in range(levels) for suffix in suffixes]
+        found = sorted({file for name in names for file in path.glob(name)})
     except OSError as error:
         raise ScenarioError(f"cannot be read: {error.strerror}", path=path) from error
     files = [file for file in found if is_regular(file)]
