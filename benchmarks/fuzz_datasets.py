@@ -8,6 +8,7 @@ import json
 import random
 from collections.abc import Callable
 from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
 
 from memsim.scenario.datasets import load_dataset
@@ -109,8 +110,51 @@ def _hurt(chance: random.Random, rows: list[dict[str, str]]) -> list[dict[str, s
     return [{**row, name: hurt.decode(errors="replace")}, *rows]
 
 
+def memoryagentbench(folder: Path, _closing: ExitStack) -> Target:
+    """A file of MemoryAgentBench, also as Parquet where pyarrow is installed."""
+    row: dict[str, object] = {
+        "context": "Facts:\n0. Ana lives in Oslo.\n1. Ben sings.\n2. Ana lives in Rome.\n",
+        "questions": ["Where does Ana live?", "What does Ben do?"],
+        "answers": [["Rome"], ["sings"]],
+        "metadata": {"source": "factconsolidation_sh_6k", "question_types": ["a", "b"]},
+    }
+    other = {**row, "metadata": {"source": "eventqa_full", "question_types": None}}
+    packed = _parquet([row, other])
+    whole, lines = folder / "rows.json", folder / "rows.jsonl"
+    table = folder / "rows.parquet"
+
+    def target(chance: random.Random) -> None:
+        drawn = chance.random()
+        if packed and drawn < 0.3:
+            clear(table)
+            damage_file(chance, table, [packed])
+            _play("memoryagentbench", table)
+        elif drawn < 0.8:
+            clear(whole)
+            damage_json(chance, whole, [row, other])
+            _play("memoryagentbench", whole)
+        else:
+            clear(lines)
+            said = json.dumps(row).encode() + b"\n" + hostile_json(chance, other) + b"\n"
+            damage_file(chance, lines, [said])
+            _play("memoryagentbench", lines)
+
+    return target
+
+
+def _parquet(rows: list[dict[str, object]]) -> bytes:
+    try:
+        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ModuleNotFoundError:
+        return b""
+    sink = io.BytesIO()
+    parquet.write_table(arrow.Table.from_pylist(rows), sink)
+    return sink.getvalue()
+
+
 DATASETS: dict[str, Callable[[Path, ExitStack], Target]] = {
     "memdaily": memdaily,
     "memfail": memfail,
+    "memoryagentbench": memoryagentbench,
 }
 """Makes each target in a folder of its own."""

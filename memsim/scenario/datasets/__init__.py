@@ -79,6 +79,14 @@ DATASETS: dict[str, Dataset] = {
         source="github.com/ishirgarg/MemFail",
         rows="none",
     ),
+    "memoryagentbench": Dataset(
+        loader="memoryagentbench_from_options",
+        measures="retrieval, learning, long texts, and facts that newer ones supersede",
+        size="146 texts, 3,671 questions",
+        licence="MIT",
+        source="huggingface.co/datasets/ai-hyz/MemoryAgentBench",
+        rows="none",
+    ),
 }
 """Each dataset that can be run, by the name of its module."""
 
