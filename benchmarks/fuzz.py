@@ -26,6 +26,7 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import Literal
 
+from benchmarks.fuzz_datasets import DATASETS
 from benchmarks.fuzz_files import FILES
 from benchmarks.fuzz_memories import MEMORIES
 from benchmarks.fuzz_runs import RUNS
@@ -41,7 +42,15 @@ Target = Callable[[random.Random], None]
 Factory = Callable[[Path, ExitStack], Target]
 """Makes one in a folder, and says what is to be closed in the end."""
 
-TARGETS: Mapping[str, Factory] = {**FILES, **TRACES, **RUNS, **MEMORIES, **WIRE, **STATES}
+TARGETS: Mapping[str, Factory] = {
+    **FILES,
+    **DATASETS,
+    **TRACES,
+    **RUNS,
+    **MEMORIES,
+    **WIRE,
+    **STATES,
+}
 """Every kind of input."""
 
 LONGEST = 20

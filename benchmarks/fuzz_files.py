@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -243,8 +243,10 @@ def beam(folder: Path, _closing: ExitStack) -> Target:
         ],
     }
     asked = {"question": "When?", "difficulty": "easy", "rubric": ["LLM response should state: 9"]}
-    files: Mapping[str, Any] = {
-        "chat.json": [batch, {**batch, "time_anchor": "April-1-2024", "turns": []}],
+    batches = [batch, {**batch, "time_anchor": "April-1-2024", "turns": []}]
+    plans = [{"plan-1": [batch], "plan-2": None}, {"plan-1": None, "plan-2": batches[1:]}]
+    files: dict[str, Any] = {
+        "chat.json": batches,
         "probing_questions.json": {
             "knowledge_update": [{**asked, "source_chat_ids": {"original_info": [0]}}],
             "abstention": [asked],
@@ -253,6 +255,7 @@ def beam(folder: Path, _closing: ExitStack) -> Target:
 
     def target(chance: random.Random) -> None:
         hurt = chance.choice(sorted(files))
+        files["chat.json"] = chance.choice((batches, plans))
         for name, value in files.items():
             clear(folder / name)
             (folder / name).write_text(json.dumps(value), encoding="utf-8")

@@ -22,6 +22,7 @@ from memsim.scenario.script_files import check_one_line
 
 if TYPE_CHECKING:
     from memsim.runs import Run
+    from memsim.scenario.datasets import Dataset
     from memsim.scenario.outline import Outline
 
 _USUAL = ("scenarios", "strategies", "datasets")
@@ -232,13 +233,27 @@ def _run_cells(run: Run) -> tuple[str, ...]:
     return run.id, cases, str(info.get("exit", "")), str(info.get("verdict", ""))
 
 
-def _datasets(_view: ListView) -> Iterator[TextLine]:
+def _datasets(view: ListView) -> Iterator[TextLine]:
     from memsim.leakage.attempt import CHANNELS
     from memsim.scenario.datasets import DATASETS
 
-    for name in sorted(DATASETS):
+    for name, dataset in sorted(DATASETS.items()):
         yield TextLine(text=f"  {name}   memsim run {name} --data PATH")
+        if view.detailed:
+            yield from _description(dataset)
     yield TextLine(text=f"  leakage   memsim run leakage -k L7   ({len(CHANNELS)} channels)")
+
+
+def _description(dataset: Dataset) -> Iterator[TextLine]:
+    described = {
+        "measures": dataset.measures,
+        "size": dataset.size,
+        "licence": dataset.licence,
+        "published": dataset.source,
+        "reproduced": dataset.rows,
+    }
+    for head, text in described.items():
+        yield TextLine(text=f"      {head:<10}  {text}", tone="dim")
 
 
 def _formats(view: ListView) -> Iterator[TextLine]:

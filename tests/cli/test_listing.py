@@ -115,6 +115,25 @@ def test_datasets_show_how_they_are_run(call: Call) -> None:
     assert "  locomo   memsim run locomo --data PATH\n" in call("list", "datasets").stdout
 
 
+def test_datasets_say_what_they_are(call: Call) -> None:
+    """What each measures, its size, licence and place, and the rows that are reproduced."""
+    shown = call("list", "datasets").stdout.splitlines()
+    place = shown.index("  longmemeval   memsim run longmemeval --data PATH")
+
+    assert shown[place + 1 : place + 6] == [
+        "      measures    six kinds of questions, each over a history of its own",
+        "      size        500 questions; about 50 sessions each in S",
+        "      licence     MIT",
+        "      published   github.com/xiaowu0162/LongMemEval",
+        "      reproduced  none",
+    ]
+
+
+def test_a_list_of_everything_names_datasets_only(call: Call) -> None:
+    """Their descriptions are for those who ask for datasets."""
+    assert "licence" not in call("list").stdout
+
+
 @pytest.mark.parametrize("kind", ["scenario", "strategis"])
 def test_an_unknown_kind_is_exit_four(call: Call, kind: str) -> None:
     """With those there are."""

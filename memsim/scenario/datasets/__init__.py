@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memsim.errors import RefError, nearest
@@ -15,12 +16,79 @@ if TYPE_CHECKING:
 
     Loader = Callable[[Path, Mapping[str, str]], list[Scenario]]
 
-DATASETS: dict[str, str] = {
-    "beam": "beam_from_options",
-    "locomo": "locomo_from_options",
-    "longmemeval": "longmemeval_from_options",
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """A published dataset: what it is, where it is, and how far our figures are those of others.
+
+    Attributes:
+        loader: the function that loads it from its file or folder, in the module of its name.
+        measures: what it asks of a memory.
+        size: conversations and questions of the published files that can be loaded.
+        licence: as published; `none stated` if nothing is.
+        source: where it is published; memsim downloads nothing.
+        rows: published rows that we reproduce, and how near; `none` if there is none.
+    """
+
+    loader: str
+    measures: str
+    size: str
+    licence: str
+    source: str
+    rows: str
+
+
+DATASETS: dict[str, Dataset] = {
+    "beam": Dataset(
+        loader="beam_from_options",
+        measures="ten abilities over long chats with an assistant",
+        size="100 chats of 100K to 10M tokens, 2,000 questions",
+        licence="none stated",
+        source="github.com/mohammadtavakoli78/BEAM",
+        rows="none",
+    ),
+    "locomo": Dataset(
+        loader="locomo_from_options",
+        measures="facts, time and several sessions in talks of two people",
+        size="10 conversations, 1,986 questions",
+        licence="CC BY-NC 4.0",
+        source="github.com/snap-research/locomo",
+        rows="retrieval by BM25 (two), wordllama and their fusion, within .01",
+    ),
+    "longmemeval": Dataset(
+        loader="longmemeval_from_options",
+        measures="six kinds of questions, each over a history of its own",
+        size="500 questions; about 50 sessions each in S",
+        licence="MIT",
+        source="github.com/xiaowu0162/LongMemEval",
+        rows="none",
+    ),
+    "memdaily": Dataset(
+        loader="memdaily_from_options",
+        measures="multiple choice about what a Chinese user told day by day",
+        size="2,954 users with a question each, 26,003 messages",
+        licence="none stated",
+        source="github.com/nuster1128/MemSim",
+        rows="none",
+    ),
+    "memfail": Dataset(
+        loader="memfail_from_options",
+        measures="facts that coexist, hold on a condition, or follow from each other",
+        size="5 files of about 100 rows, 692 questions",
+        licence="none stated",
+        source="github.com/ishirgarg/MemFail",
+        rows="none",
+    ),
+    "memoryagentbench": Dataset(
+        loader="memoryagentbench_from_options",
+        measures="retrieval, learning, long texts, and facts that newer ones supersede",
+        size="146 texts, 3,671 questions",
+        licence="MIT",
+        source="huggingface.co/datasets/ai-hyz/MemoryAgentBench",
+        rows="none",
+    ),
 }
-"""What loads each dataset from its file or folder, in the module of its name."""
+"""Each dataset that can be run, by the name of its module."""
 
 
 def load_dataset(name: str, path: Path, options: Mapping[str, str] | None = None) -> list[Scenario]:
@@ -34,5 +102,6 @@ def load_dataset(name: str, path: Path, options: Mapping[str, str] | None = None
     if name not in DATASETS:
         message = f"no dataset is called {name!r}; there are {', '.join(sorted(DATASETS))}"
         raise RefError(message, hint=nearest(name, DATASETS))
-    loader: Loader = getattr(importlib.import_module(f"{__name__}.{name}"), DATASETS[name])
+    module = importlib.import_module(f"{__name__}.{name}")
+    loader: Loader = getattr(module, DATASETS[name].loader)
     return loader(path, options or {})

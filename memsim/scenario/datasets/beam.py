@@ -13,6 +13,14 @@ and its `probing_questions.json` has a list of questions for each ability::
                            "rubric": ["LLM response should state: at nine"],
                            "source_chat_ids": {"original_info": [2], "updated_info": [8]}}], ...}
 
+A chat of 10M tokens is a list of plans instead, each a list of batches of its own::
+
+    [{"plan-1": [{"batch_number": 1, ...}, ...]}, {"plan-2": [...]}, ...]
+
+Published at github.com/mohammadtavakoli78/BEAM, whose `download_dataset.py` writes a folder for
+each size. Where a conversation has a `chat_trunecated.json`, that is the chat, as in the published
+evaluation.
+
 Each becomes a scenario: one turn for each message of the user, with the replies that it got, one
 session for each batch, and every question asked after the end. What is expected is every line of
 the rubric.
@@ -43,9 +51,11 @@ if TYPE_CHECKING:
 _ROLES = ("user", "assistant")
 ASKER = "user"
 """Who talks with the assistant, and asks the questions."""
-_DATE = re.compile(r"([A-Za-z]+)-(\d{1,2})-(\d{4})")
+_DATE = re.compile(r"([A-Za-z]+)-(\d{1,2})-([12]\d{3})")
 _START = timedelta(hours=9)
 _NEXT = timedelta(days=1) + _START
+
+_PLAN = re.compile(r"plan-\d{1,3}")
 
 # The generator's own numbering stands at the end of what users say.
 _MARKER = re.compile(r"\s*->->\s*\w+\s*,\s*[\w/]+\s*\Z")
@@ -62,21 +72,32 @@ def read_chat(path: Path, value: object) -> list[Turn]:
     Raises:
         ScenarioError: it is not of the schema, or has no turn.
     """
-    if not isinstance(value, list):
-        raise ScenarioError("not a list of batches", path=path)
     turns: list[Turn] = []
     seen: set[int] = set()
     now = EPOCH
-    for n, batch in enumerate(value, start=1):
-        entry = JsonObject(path, f"batch {n}", batch)
+    for entry, session in _batches(path, value):
         now = _begin(entry, now, first=not turns)
-        for lines in _exchanges(entry, n):
-            turn = _turn(lines, len(turns) + 1, f"batch-{n}", now, seen)
+        for lines in _exchanges(entry):
+            turn = _turn(lines, len(turns) + 1, session, now, seen)
             turns.append(turn)
             now += UTTERANCE * len(lines)
     if not turns:
         raise ScenarioError("holds no turn", path=path)
     return turns
+
+
+def _batches(path: Path, value: object) -> Iterator[tuple[JsonObject, str]]:
+    """Every batch of a chat with the name of its session, in order."""
+    if not isinstance(value, list):
+        raise ScenarioError("not a list of batches", path=path)
+    for n, member in enumerate(value, start=1):
+        entry = JsonObject(path, f"batch {n}", member)
+        plans = [name for name in entry.fields if _PLAN.fullmatch(name) and name in entry]
+        if not plans:
+            yield entry, f"batch-{n}"
+        for plan in plans:  # the others of an exported row are null
+            for m, batch in enumerate(entry.members(plan), start=1):
+                yield JsonObject(path, f"{plan}: batch {m}", batch), f"{plan}-batch-{m}"
 
 
 def _begin(batch: JsonObject, now: datetime, *, first: bool) -> datetime:
@@ -114,13 +135,13 @@ def _instant(text: str) -> datetime:
     return datetime(int(found[3]), month, int(found[2]), tzinfo=UTC) + _START
 
 
-def _exchanges(batch: JsonObject, n: int) -> Iterator[list[JsonObject]]:
+def _exchanges(batch: JsonObject) -> Iterator[list[JsonObject]]:
     for g, group in enumerate(batch.members("turns"), start=1):
         if not isinstance(group, list):
             batch.reject(f"has as turn {g} no list of messages")
         exchange: list[JsonObject] = []
         for m, line in enumerate(group, start=1):
-            entry = JsonObject(batch.path, f"batch {n}: turn {g}: message {m}", line)
+            entry = JsonObject(batch.path, f"{batch.where}: turn {g}: message {m}", line)
             role = entry.text("role")
             if role not in _ROLES:
                 entry.reject(f"has {role!r} as 'role', not {' or '.join(map(repr, _ROLES))}")
@@ -248,6 +269,8 @@ def _numbers(entry: JsonObject, value: object) -> Iterator[int]:
 
 DATASET = "beam"
 CHAT = "chat.json"
+CUT = "chat_trunecated.json"
+"""The chat, cut to its size; spelt so where it is published."""
 QUESTIONS = ("probing_questions.json", "probing_questions/probing_questions.json")
 """Where the questions of a conversation lie, beside its chat."""
 
@@ -280,8 +303,9 @@ def beam_from_options(path: Path, options: Mapping[str, str]) -> list[Scenario]:
 def _find(path: Path) -> list[Path]:
     if not is_folder(path):
         return [path]
-    if is_regular(path / CHAT):
-        return [path / CHAT]
+    chat = _chat(path)
+    if chat is not None:
+        return [chat]
     found = _chats(path)
     if found:
         return sorted(found, key=lambda p: _by_number(p.parent.name))
@@ -296,7 +320,12 @@ def _find(path: Path) -> list[Path]:
 
 def _chats(path: Path) -> list[Path]:
     # `glob` raises for a link that leads to too long a name.
-    return [f / CHAT for f in path.iterdir() if is_folder(f) and is_regular(f / CHAT)]
+    found = (_chat(folder) for folder in path.iterdir() if is_folder(folder))
+    return [chat for chat in found if chat is not None]
+
+
+def _chat(folder: Path) -> Path | None:
+    return next((folder / name for name in (CUT, CHAT) if is_regular(folder / name)), None)
 
 
 def _by_number(name: str) -> tuple[bool, int, str]:

@@ -34,6 +34,7 @@ def recorded_scenario(
     speakers: str,
     contents: object,
     left_out: int = 0,
+    note: str = "",
     asked: datetime | None = None,
 ) -> Scenario:
     """The scenario of a recorded conversation.
@@ -47,6 +48,7 @@ def recorded_scenario(
         speakers: who talks, as the description says it.
         contents: everything that the fingerprint covers, as JSON values.
         left_out: questions that were left out for a wrong gold answer.
+        note: what else the description says; empty for nothing.
         asked: when the questions are asked, if that is after the last message; None for then.
     """
     sessions = len({turn.session for turn in turns})
@@ -54,6 +56,7 @@ def recorded_scenario(
     about = [f"{speakers}, {sessions} sessions, {len(probes)} questions"]
     about += [f"{unfounded} without valid evidence"] if unfounded else []
     about += [f"{left_out} left out for a wrong gold answer"] if left_out else []
+    about += [note] if note else []
     text = json.dumps(contents, ensure_ascii=False)
     return Scenario(
         name=name,

@@ -40,11 +40,16 @@ def read_json(path: Path, *, most: int | None = None) -> object:
     except FileNotFoundError as error:
         raise ScenarioError(f"cannot be read: {error.strerror}", path=path) from None
     value: object = parse_json(data, path, ScenarioError)
-    _check_texts(path, data, value)
+    check_texts(path, data, value)
     return value
 
 
-def _check_texts(path: Path, data: bytes, value: object) -> None:
+def check_texts(path: Path, data: bytes, value: object) -> None:
+    """Refuse a value parsed from some bytes in which a text is none.
+
+    Raises:
+        ScenarioError: a text holds half a surrogate pair.
+    """
     # Only an escape can smuggle in half a character, and encoding the value would find it.
     if b"\\u" not in data:
         return

@@ -145,7 +145,7 @@ def _cite(probe: Probe, evidence: tuple[str, ...]) -> Probe:
 
 
 _SESSION = re.compile(r"session_(\d+)")
-_DATE = re.compile(r"(\d{1,2}):(\d\d) ?([ap])m on (\d{1,2}) ([a-z]+), ?(\d{4})")
+_DATE = re.compile(r"(\d{1,2}):(\d\d) ?([ap])m on (\d{1,2}) ([a-z]+), ?([12]\d{3})")
 
 
 def read_talk(talk: JsonObject, name: str) -> list[Turn]:

@@ -52,7 +52,7 @@ MOST_BYTES = 512 * 2**20
 """Twice the size of `longmemeval_s`; the larger `longmemeval_m` is not read as one file."""
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
-_DATE = re.compile(r"(\d{4})/(\d\d)/(\d\d) \([A-Z][a-z]{2}\) (\d\d):(\d\d)")
+_DATE = re.compile(r"([12]\d{3})/(\d\d)/(\d\d) \([A-Z][a-z]{2}\) (\d\d):(\d\d)")
 _NO_ANSWER = "_abs"
 
 

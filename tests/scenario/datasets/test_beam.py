@@ -231,6 +231,32 @@ def test_conversations_are_found_in_order(
         load_beam(tmp_path)
 
 
+def test_a_chat_of_plans_is_played_plan_by_plan(lay: Lay, chat: Chat, questions: Questions) -> None:
+    """As one of 10M tokens is published; what an exported row has as null is passed over."""
+    plans = [{"plan-1": chat[:2], "plan-2": None}, {"plan-2": chat[2:], "plan-1": None}]
+    (scenario,) = load_beam(lay(plans, questions, "10M/1"))
+    (flat,) = load_beam(lay(chat, questions))
+
+    assert [t.heard[0].text for t in turns(flat)] == [t.heard[0].text for t in turns(scenario)]
+    assert [t.time for t in turns(flat)] == [t.time for t in turns(scenario)]
+    assert ["plan-1-batch-1", "plan-1-batch-2", "plan-2-batch-1"] == list(
+        dict.fromkeys(t.session for t in turns(scenario))
+    )
+    assert [p.evidence for p in flat.probes] == [p.evidence for p in scenario.probes]
+
+
+def test_a_chat_that_was_cut_to_its_size_comes_first(
+    lay: Lay, chat: Chat, questions: Questions
+) -> None:
+    """As in the published evaluation; a chat that is named is played."""
+    folder = lay(chat, questions, "500K/1")
+    (folder / "chat_trunecated.json").write_text(json.dumps(chat[:1]), encoding="utf-8")
+
+    assert [3, 3, 5] == [
+        load_beam(path)[0].turns for path in (folder, folder.parent, folder / "chat.json")
+    ]
+
+
 def test_what_is_missing_is_named(tmp_path: Path, lay: Lay, chat: Chat) -> None:
     """A folder without a chat, a chat without questions, a file that is not there."""
     folder = lay(chat, {})
@@ -278,7 +304,10 @@ def test_options_are_refused(tmp_path: Path) -> None:
         (("chat", 1, "turns"), {}, r"batch 2 has an object as 'turns', not a list"),
         (("chat", 2, "time_anchor"), "Mai-1-2024", r"batch 3 has 'Mai-1-2024' as 'time_anchor'"),
         (("chat", 2, "time_anchor"), "May-32-2024", r"not a date such as 'March-15-2024'"),
+        (("chat", 2, "time_anchor"), "May-1-9999", r"not a date such as 'March-15-2024'"),
         (("chat",), [], "holds no turn"),
+        (("chat",), [{"plan-1": {}}], "batch 1 has an object as 'plan-1', not a list"),
+        (("chat",), [{"plan-1": [{"turns": [1]}]}], "plan-1: batch 1 has as turn 1 no list"),
         (("chat",), {}, "not a list of batches"),
         (("asked",), [], "the file is a list, not an object"),
         (("asked", "abstention"), {}, "has an object as 'abstention', not a list"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 
 from memsim.errors import ConfigError, RefError
 from memsim.scenario.datasets import DATASETS, load_dataset
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_a_dataset_is_loaded_by_name(
@@ -23,10 +26,33 @@ def test_a_dataset_is_loaded_by_name(
     assert "locomo" in DATASETS
 
 
+def test_every_dataset_is_described_in_lines_that_fit() -> None:
+    """By what it measures, its size, licence, place and reproduced rows; a loader is there."""
+    for name, dataset in DATASETS.items():
+        described = (dataset.measures, dataset.size, dataset.licence, dataset.source, dataset.rows)
+
+        assert all(0 < len(text) <= 80 and text.isprintable() for text in described), name
+        assert callable(
+            getattr(import_module(f"memsim.scenario.datasets.{name}"), dataset.loader)
+        ), name
+
+
+def test_the_page_on_datasets_describes_each_as_the_list_does() -> None:
+    """With the same words in its first table."""
+    page = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8")
+
+    for name, d in DATASETS.items():
+        assert (
+            f"| `{name}` | {d.measures} | {d.size} | {d.licence} | {d.source} | {d.rows} |" in page
+        )
+
+
 def test_an_unknown_dataset_names_the_nearest(tmp_path: Path) -> None:
     """And lists what there is."""
     with pytest.raises(
-        RefError, match=r"'locmo'; there are beam, locomo, longmemeval \(did you mean 'locomo'\?\)"
+        RefError,
+        match=r"'locmo'; there are beam, locomo, longmemeval, memdaily, memfail, memoryagentbench "
+        r"\(did you mean 'locomo'\?\)",
     ):
         load_dataset("locmo", tmp_path)
 

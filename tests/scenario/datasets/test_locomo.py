@@ -289,6 +289,7 @@ def spoil(place: str, value: object = None) -> Callable[[Conversations], None]:
         (spoil("conversation.session_1", {}), "has an object as 'session_1', not a list"),
         (spoil("conversation.session_1_date_time"), "has no 'session_1_date_time'"),
         (spoil(DATE, "8 May"), "has '8 May' as 'session_1_date_time'"),
+        (spoil(DATE, "1:56 pm on 8 May, 9999"), "has '1:56 pm on 8 May, 9999' as"),
         (spoil(DATE, "1:56 pm on 31 June, 2023"), EXAMPLE),
         (spoil(DATE, "13:56 pm on 3 June, 2023"), EXAMPLE),
         (spoil(DATE, "1:56 pm on 3 Junee, 2023"), EXAMPLE),

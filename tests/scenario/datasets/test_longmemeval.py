@@ -111,6 +111,7 @@ def test_it_is_played_and_answered(tmp_path: Path, questions: Questions) -> None
         ({"question_type": "riddle"}, "question 1 has 'riddle' as 'question_type'"),
         ({"question_date": "2023-05-30"}, "question 1 has '2023-05-30' as a date"),
         ({"haystack_dates": ["2023/13/40 (Sat) 02:21"] * 2}, "has '2023/13/40 (Sat) 02:21' as a"),
+        ({"question_date": "9999/12/31 (Fri) 23:59"}, "has '9999/12/31 (Fri) 23:59' as a date"),
         ({"haystack_dates": []}, "has 2 sessions, 0 dates and 2 ids of sessions"),
         ({"haystack_sessions": [1, []]}, "has as session 2 no list of messages"),
         ({"haystack_sessions": [[], []]}, "has a history without a message"),

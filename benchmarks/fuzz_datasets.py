@@ -1,0 +1,160 @@
+"""Fuzz the loaders of datasets that are more than one JSON file of one shape."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from collections.abc import Callable
+from contextlib import ExitStack
+from importlib import import_module
+from pathlib import Path
+
+from memsim.scenario.datasets import load_dataset
+from tests.doubles.damage import hostile_json, mutated_bytes
+from tests.doubles.hostile_files import clear, damage_file, damage_json
+
+Target = Callable[[random.Random], None]
+
+
+def _play(name: str, path: Path) -> None:
+    for scenario in load_dataset(name, path):
+        list(scenario.events(7))
+
+
+def memdaily(folder: Path, _closing: ExitStack) -> Target:
+    """A file of MemDaily for each kind, and the one of all kinds."""
+    message = {"message": "我养了一只猫。", "time": "2024年04月01日 周一 08:30", "place": "北京"}
+    asked = {
+        "qid": 0,
+        "question": "我养了什么?",
+        "answer": "猫",
+        "target_step_id": [0],
+        "choices": {"A": "猫", "B": "狗", "C": "狗"},
+        "ground_truth": "A",
+        "time": "2024年04月05日 周五 18:34",
+    }
+    lines = [{"mid": n, **message} for n in range(2)]
+    failed = {**asked, "choices": "[ERRORC]"}
+    listed = [
+        {"tid": n, "message_list": lines, "question_list": [q]}
+        for n, q in ((0, asked), (1, failed))
+    ]
+    merged = {"simple": {"events": [{"tid": 0, "message_list": lines, "QA": asked}]}}
+    path = folder / "01_simple_events.json"
+
+    def target(chance: random.Random) -> None:
+        clear(path)
+        damage_json(chance, path, chance.choice((listed, merged)))
+        _play("memdaily", path)
+
+    return target
+
+
+def memfail(folder: Path, _closing: ExitStack) -> Target:
+    """A file of each kind of MemFail."""
+    persona = {"text": "And Ben?", "is_misleading": True, "distractor": "Ben"}
+    known = {"text": "Ana?", "is_misleading": False, "ground_truth_answer": "She sings."}
+    hops = {
+        **dict.fromkeys(("fact_3", "fact_4", "choice_d", "choice_e"), ""),
+        "fact_1": "Tea calms me.",
+        "fact_2": "Calm, I sing.",
+        "hop_count": "1",
+        "choice_a": "sing",
+        "choice_b": "run",
+        "choice_c": "cook",
+        "correct_choice": "A",
+        "graded_question": "After tea?\n\nOptions:\nA. sing",
+    }
+    tables: list[list[dict[str, str]]] = [
+        [
+            {
+                "preferences": '["tea", "milk"]',
+                "preference_facts": '["I drink tea.", "I drink milk."]',
+                "question": "What do I drink?",
+            }
+        ],
+        [{"entity_facts": '["Ana sings when glad."]', "question": "?", "condition_met": "yes"}],
+        [{"entity": "Ana", "entity_facts": '["x"]', "questions": json.dumps([persona, known])}],
+        [hops],
+    ]
+    sources = [_table(rows * 2) for rows in tables]
+    path = folder / "memfail.csv"
+
+    def target(chance: random.Random) -> None:
+        clear(path)
+        if chance.random() < 0.5:
+            damage_file(chance, path, sources)
+        else:
+            path.write_bytes(_table(_hurt(chance, chance.choice(tables))))
+        _play("memfail", path)
+
+    return target
+
+
+def _table(rows: list[dict[str, str]]) -> bytes:
+    text = io.StringIO(newline="")
+    table = csv.DictWriter(text, list(rows[0]))
+    table.writeheader()
+    table.writerows(rows)
+    return text.getvalue().encode(errors="surrogatepass")
+
+
+def _hurt(chance: random.Random, rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    """The rows with the value of one cell mutated: as JSON where it is JSON."""
+    row, name = dict(rows[0]), chance.choice([*rows[0]])
+    data = row[name].encode()
+    hurt = hostile_json(chance, json.loads(data)) if data[:1] == b"[" else b""
+    hurt = hurt or mutated_bytes(chance, [data])
+    return [{**row, name: hurt.decode(errors="replace")}, *rows]
+
+
+def memoryagentbench(folder: Path, _closing: ExitStack) -> Target:
+    """A file of MemoryAgentBench, also as Parquet where pyarrow is installed."""
+    row: dict[str, object] = {
+        "context": "Facts:\n0. Ana lives in Oslo.\n1. Ben sings.\n2. Ana lives in Rome.\n",
+        "questions": ["Where does Ana live?", "What does Ben do?"],
+        "answers": [["Rome"], ["sings"]],
+        "metadata": {"source": "factconsolidation_sh_6k", "question_types": ["a", "b"]},
+    }
+    other = {**row, "metadata": {"source": "eventqa_full", "question_types": None}}
+    packed = _parquet([row, other])
+    whole, lines = folder / "rows.json", folder / "rows.jsonl"
+    table = folder / "rows.parquet"
+
+    def target(chance: random.Random) -> None:
+        drawn = chance.random()
+        if packed and drawn < 0.3:
+            clear(table)
+            damage_file(chance, table, [packed])
+            _play("memoryagentbench", table)
+        elif drawn < 0.8:
+            clear(whole)
+            damage_json(chance, whole, [row, other])
+            _play("memoryagentbench", whole)
+        else:
+            clear(lines)
+            said = json.dumps(row).encode() + b"\n" + hostile_json(chance, other) + b"\n"
+            damage_file(chance, lines, [said])
+            _play("memoryagentbench", lines)
+
+    return target
+
+
+def _parquet(rows: list[dict[str, object]]) -> bytes:
+    try:
+        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ModuleNotFoundError:
+        return b""
+    sink = io.BytesIO()
+    parquet.write_table(arrow.Table.from_pylist(rows), sink)
+    return sink.getvalue()
+
+
+DATASETS: dict[str, Callable[[Path, ExitStack], Target]] = {
+    "memdaily": memdaily,
+    "memfail": memfail,
+    "memoryagentbench": memoryagentbench,
+}
+"""Makes each target in a folder of its own."""
