@@ -136,6 +136,7 @@ def test_what_cannot_be_looked_at_is_refused_at_once(
         "a dataset": ("locomo.json", lambda home: load_dataset("locomo", home / "locomo.json")),
         "a chat": ("chat.json", lambda home: load_dataset("beam", home / "chat.json")),
         "a history": ("l.json", lambda home: load_dataset("longmemeval", home / "l.json")),
+        "a user": ("u.jsonl", lambda home: load_dataset("halumem", home / "u.jsonl")),
         "a day's page": ("memory/2026-01-05.md", lambda home: Workspace(home).pages()),
         "a page": ("MEMORY.md", lambda home: Workspace(home).pages()),
         "a page of AgenticX": ("memory/2026-01-05.md", Pages.of),

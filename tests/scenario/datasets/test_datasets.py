@@ -50,7 +50,8 @@ def test_the_page_on_datasets_describes_each_as_the_list_does() -> None:
 def test_an_unknown_dataset_names_the_nearest(tmp_path: Path) -> None:
     """And lists what there is."""
     with pytest.raises(
-        RefError, match=r"'locmo'; there are beam, locomo, longmemeval \(did you mean 'locomo'\?\)"
+        RefError,
+        match=r"'locmo'; there are beam, halumem, locomo, longmemeval \(did you mean 'locomo'\?\)",
     ):
         load_dataset("locmo", tmp_path)
 
