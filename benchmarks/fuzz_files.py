@@ -304,10 +304,16 @@ def halumem(folder: Path, _closing: ExitStack) -> Target:
         "is_update": "True",
         "original_memories": ["Ana lives in Bergen."],
     }
+    false = {
+        "memory_source": "interference",
+        "is_update": "False",
+        "original_memories": [],
+        "reference_memory_content": "Ana moved to Oslo.",
+    }
     asked = {"question": "Where does Ana live?", "answer": "Oslo", "difficulty": "easy"}
     session = {
         "start_time": stamp,
-        "memory_points": [point, {**point, "is_update": "False", "original_memories": []}],
+        "memory_points": [point, {**point, **false}],
         "dialogue": [
             {"role": "user", "content": "I moved to Oslo.", "timestamp": stamp},
             {"role": "assistant", "content": "Nice."},

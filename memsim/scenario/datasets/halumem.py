@@ -19,6 +19,8 @@ and `HaluMem-Long`. A file has a user on each line::
 Each user becomes a scenario: the sessions in the order of the file, and a session's questions right
 after it. Questions of the type `Memory Boundary` have no answer.
 
+Memory points are planted as facts, as `halumem_facts` says.
+
 Repairs: a question names memory points and no message, so `halumem_points` finds the message that
 told each. A point that several sessions told counts for the last of them before the question. A
 message without a time, or with one before that of the message before it, comes a minute after that
@@ -37,6 +39,7 @@ from memsim.json_input import is_folder, is_regular
 from memsim.language.lexicon import MONTHS
 from memsim.scenario.datasets.chat_turns import ASKER, ROLES, ChatLine, chat_turns
 from memsim.scenario.datasets.dataset_scenario import UTTERANCE, recorded_scenario
+from memsim.scenario.datasets.halumem_facts import plant_points
 from memsim.scenario.datasets.halumem_points import MemoryPoint, read_points
 from memsim.scenario.datasets.json_file import JsonObject, read_json_lines
 from memsim.scenario.script import Ability, Probe, Scenario, Turn
@@ -94,7 +97,7 @@ def _scenario(user: JsonObject, name: str) -> Scenario:
     lines = [line for session in sessions.lines for line in session]
     if not lines:
         user.reject("has no message")
-    turns = chat_turns(lines)
+    turns = plant_points(chat_turns(lines), sessions.points)
     asked = list(sessions.probes(name, turns))
     return recorded_scenario(
         turns,
@@ -105,6 +108,11 @@ def _scenario(user: JsonObject, name: str) -> Scenario:
         speakers=f"{ASKER} and assistant",
         contents=[
             [[line.id, line.role, line.time.isoformat(), line.text] for line in lines],
+            [
+                [f.id, f.value, f.source, f.replaces, f.contradicts, f.kind]
+                for turn in turns
+                for f in turn.facts
+            ],
             [
                 [p.id, p.ask, p.expect, p.evidence, sorted(p.labels.items()), after]
                 for p, after in asked
@@ -129,7 +137,7 @@ class _Sessions:
             now = lines[-1].time + UTTERANCE if lines else now
             self._entries.append(entry)
             self.lines.append(lines)
-            self.points.append(read_points(entry, lines))
+            self.points.append(read_points(entry, place, lines))
 
     def probes(self, name: str, turns: list[Turn]) -> Iterator[tuple[Probe, int]]:
         """The questions of all sessions, each with the turn after which it is asked."""

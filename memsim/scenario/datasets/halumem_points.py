@@ -30,26 +30,30 @@ class MemoryPoint:
     """Something that a session told.
 
     Attributes:
+        id: its place, such as `s3-p2` for the second point of the third session.
         text: what was told, as a sentence on the user.
         kind: `persona`, `event` or `relationship`.
         true: whether it is so; False for interference.
         originals: what it replaces, in the file's own words; empty unless it is an update.
+        reference: the point of which it is a false version, likewise; empty if it is so.
         source: id of the message that told it best; empty if its session has no message.
         evidence: ids of the messages that hold it.
         clear: whether one message told it.
     """
 
+    id: str
     text: str
     kind: str
     true: bool
     originals: tuple[str, ...]
+    reference: tuple[str, ...]
     source: str
     evidence: tuple[str, ...]
     clear: bool
 
 
-def read_points(session: JsonObject, lines: Sequence[ChatLine]) -> list[MemoryPoint]:
-    """The memory points of a session; a session that was inserted later has none.
+def read_points(session: JsonObject, place: int, lines: Sequence[ChatLine]) -> list[MemoryPoint]:
+    """The memory points of the session at a place; one that was inserted later has none.
 
     Raises:
         ScenarioError: it is not of the schema.
@@ -58,25 +62,28 @@ def read_points(session: JsonObject, lines: Sequence[ChatLine]) -> list[MemoryPo
         return []
     places = _Places(lines)
     where = f"{session.where}: memory point"
-    entries = (
-        JsonObject(session.path, f"{where} {n}", value)
+    return [
+        _point(JsonObject(session.path, f"{where} {n}", value), f"s{place}-p{n}", places)
         for n, value in enumerate(session.members("memory_points"), start=1)
-    )
-    return [_point(entry, places) for entry in entries]
+    ]
 
 
-def _point(entry: JsonObject, places: _Places) -> MemoryPoint:
+def _point(entry: JsonObject, name: str, places: _Places) -> MemoryPoint:
     text = entry.text("memory_content")
     updates = _FLAGS.get(entry.text("is_update"))
     if updates is None:
         entry.reject("has as 'is_update' neither 'True' nor 'False'")
+    true = entry.text("memory_source") != INTERFERENCE
+    refers = not true and "reference_memory_content" in entry
     source, share = places.best(text)
     clear = share >= TOLD
     return MemoryPoint(
+        id=name,
         text=text,
         kind=entry.text("memory_type").removesuffix(" Memory").lower(),
-        true=entry.text("memory_source") != INTERFERENCE,
+        true=true,
         originals=tuple(entry.texts("original_memories")) if updates else (),
+        reference=(entry.text("reference_memory_content"),) if refers else (),
         source=source,
         evidence=(source,) if clear else places.of_user,
         clear=clear,

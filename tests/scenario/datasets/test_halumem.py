@@ -156,6 +156,39 @@ def test_a_point_told_twice_counts_for_the_last_session_before_the_question(
     assert [("s1-m2",), (), ("s3-m3",)] == [p.evidence for p in scenario.probes]
 
 
+def test_points_are_planted_by_the_message_that_told_them(tmp_path: Path, user: User) -> None:
+    """An update replaces the point that its originals restate; interference is a false version."""
+    first, _, last = user["sessions"]
+    last["memory_points"][0]["original_memories"] = ["Ana's cat lives in Bergen with her."]
+    false = {**point("Ana lives in Narvik.", source="interference")}
+    first["memory_points"].append({**false, "reference_memory_content": BERGEN})
+    (scenario,) = loaded(tmp_path, user)
+    facts = [f for e in scenario.events(7) if isinstance(e, Turn) for f in e.facts]
+
+    assert [
+        ("s1-p1", "s1-m2", BERGEN, None, None, "persona"),
+        ("s1-p3", "s1-m2", "Ana lives in Narvik.", None, "s1-p1", "persona"),
+        ("s3-p2", "s3-m1", "Qqq zzz.", None, None, "persona"),
+        ("s3-p1", "s3-m2", OSLO, "s1-p1", None, "updated"),
+    ] == sorted(
+        ((f.id, f.source, f.value, f.replaces, f.contradicts, f.kind) for f in facts),
+        key=lambda found: found[1],
+    )
+    assert all(fact.statement for fact in facts)
+
+
+def test_an_update_of_what_was_not_told_replaces_nothing(tmp_path: Path, user: User) -> None:
+    """Neither is what a session tells later, nor what was never so."""
+    first, _, last = user["sessions"]
+    last["memory_points"][0]["original_memories"] = ["Ana dislikes opera.", "Ana owns a boat."]
+    first["memory_points"].append(point("Ana likes tea.", replaces=(OSLO,)))
+    (scenario,) = loaded(tmp_path, user)
+    facts = {f.id: f for e in scenario.events(7) if isinstance(e, Turn) for f in e.facts}
+
+    assert facts["s3-p1"].replaces is None is facts["s1-p3"].replaces
+    assert "updated" == facts["s3-p1"].kind == facts["s1-p3"].kind
+
+
 def test_nothing_that_is_heard_names_a_point(tmp_path: Path, user: User) -> None:
     """Messages have ids by place, and sessions too."""
     (scenario,) = loaded(tmp_path, user)
