@@ -220,9 +220,10 @@ class ProbeTrace:
 WINDOW_TIERS = frozenset({"window", "working", "system", "tools", "query"})
 """Tiers that only repeat the conversation or the rules; they are no store."""
 
-FactState = Literal["current", "replaced", "forgotten", "no-store"]
+FactState = Literal["current", "replaced", "forgotten", "no-store", "untrue"]
 """Of a planted value at the end of a case: `current` is in force, `replaced` was superseded,
-`forgotten` was to be erased, `no-store` was never to be remembered."""
+`forgotten` was to be erased, `no-store` was never to be remembered, `untrue` was said as something
+that is not so."""
 
 
 @dataclass(frozen=True, slots=True)

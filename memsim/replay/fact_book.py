@@ -128,8 +128,8 @@ class FactBook:
         self._forgotten.update(facts)
 
     def stated(self) -> tuple[str, ...]:
-        """Ids of every message that has stated a fact so far."""
-        return tuple(self._sources)
+        """Ids of every message that has stated a value so far."""
+        return tuple(s for s, facts in self._sources.items() if _values(facts))
 
     def sources(self, facts: Iterable[str], owner: str | None = None) -> tuple[str, ...]:
         """Ids of every message that stated any version of these facts, or of one's own messages."""
@@ -212,6 +212,8 @@ class FactBook:
     def _state(self, fact: Fact) -> FactState:
         if self._is_barred(fact):
             return "no-store"
+        if fact.contradicts:
+            return "untrue"
         if fact.id in self._forgotten:
             return "forgotten"
         replaced = fact.id in self._replaced.values()
@@ -227,7 +229,7 @@ class FactBook:
         seen = self._wanted.sightings(context)
         moved: dict[str, Presence] = {}
         for name, versions in self._versions.items():
-            sighting = seen.get((versions[-1].source, versions[-1].value))
+            sighting = seen.get(sought(versions[-1]))
             presence: Presence = sighting.presence if sighting else "absent"
             path = self._paths.setdefault(name, [])
             if not path or path[-1].presence != presence:
@@ -245,7 +247,13 @@ class FactBook:
 
 
 def _values(facts: Iterable[Fact]) -> tuple[str, ...]:
-    return tuple(f.value for f in facts)
+    # Of a statement the provenance decides: in a text made from it, it stands in other words.
+    return tuple(f.value for f in facts if not f.statement)
+
+
+def sought(fact: Fact) -> Sought:
+    """What a context is searched for: the message that states a fact, with the value it gives."""
+    return fact.source, None if fact.statement else fact.value
 
 
 def _cause(fact: Fact, events: tuple[Event, ...]) -> str:

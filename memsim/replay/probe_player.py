@@ -180,7 +180,8 @@ class ProbePlayer:
         for source, fact in evidence:
             said = case.said.when(source)
             stated = case.facts.current(fact) if fact else None
-            sighting = seen.get((source, stated.value if stated else None))
+            value = stated.value if stated and not stated.statement else None
+            sighting = seen.get((source, value))
             traces.append(
                 EvidenceTrace(
                     source=source,

@@ -61,6 +61,9 @@ class Fact:
         replaces: id of the fact that it supersedes; None for a new one.
         private: only its principal, and whoever was granted it, may see it.
         no_store: it was said with the request not to remember it.
+        statement: the value is a sentence, and counts as stated where it stands in other words.
+        contradicts: id of the fact that it is a false version of; it was said as something that is
+            not so. None for what is so.
         kind: what it is, in a dataset's own word; empty for none.
     """
 
@@ -74,6 +77,8 @@ class Fact:
     replaces: str | None = None
     private: bool = False
     no_store: bool = False
+    statement: bool = False
+    contradicts: str | None = None
     kind: str = ""
 
 

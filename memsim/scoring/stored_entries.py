@@ -9,11 +9,12 @@ kind         the entry
 `stale`      states, as in force, a value that was replaced or was to be forgotten, and not the
              present value
 `right`      states a planted value that is in force, or one of the past as history
-`invented`   states something that nobody said
+`invented`   states something that nobody said, or that was said to be not so
 `unplanted`  states something that was said and that the script does not plant
 ===========  =====================================================================================
 
-A message that is stored in its own words is never `invented`.
+A message that is stored in its own words is never `invented`. A planted value that is a sentence
+counts as stated as `memsim.scoring.statement_search` says.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from memsim.scenario.words import ValueSearch, words
 from memsim.scoring.answer_match import occurrences
 from memsim.scoring.answer_text import read_words, stem
 from memsim.scoring.polarity import says_old
+from memsim.scoring.statement_search import StatementSearch
 from memsim.trace import WINDOW_TIERS
 
 if TYPE_CHECKING:
@@ -88,7 +90,8 @@ class StoreScore:
         exact, near: entries that say the same as an earlier entry of their tier.
         characters: of all entries.
         only_window: the strategy shows nothing but its window.
-        facts: each fact in force, or not to be remembered: its id, kind and whether it is stored.
+        facts: each fact in force, not to be remembered, or untrue: its id, kind, and whether it is
+            stored.
     """
 
     entries: tuple[StoreEntry, ...]
@@ -122,7 +125,8 @@ class _StoreJudge:
     def __init__(self, store: StoreTrace) -> None:
         self._planted = store.planted
         self._said = store.said
-        self._search = ValueSearch(p.fact.value for p in store.planted)
+        self._search = ValueSearch(p.fact.value for p in store.planted if not p.fact.statement)
+        self._statements = StatementSearch([p.fact for p in store.planted])
         self._turns: dict[int, list[Message]] = {}
         for message in store.said.values():
             self._turns.setdefault(message.turn, []).append(message)
@@ -132,16 +136,18 @@ class _StoreJudge:
 
     def entry(self, surface: Surface) -> StoreEntry:
         """Judge one entry."""
-        verbatim = self._verbatim(surface)
-        states = self._states(surface)
+        quoted = self._quoted(surface)
+        verbatim = bool(quoted)
+        told = self._statements.told_by(quoted) if quoted else self._statements.found(surface.text)
+        states = self._states(surface, told)
         kind = self._kind_of_values(surface, states) if states else None
         if kind is None:
             kind = "unplanted" if verbatim or self._said_so(surface) else "invented"
         return StoreEntry(surface, kind, verbatim, states)
 
-    def _states(self, surface: Surface) -> frozenset[int]:
+    def _states(self, surface: Surface, told: set[int]) -> frozenset[int]:
         found = self._search.found(surface.text)
-        if not found:
+        if not found and not told:
             return frozenset()
         turns = [m.turn for i in surface.sources if (m := self._said.get(i))]
         # What was made from earlier messages alone cannot state a fact that was said later.
@@ -149,13 +155,16 @@ class _StoreJudge:
         return frozenset(
             place
             for place, planted in enumerate(self._planted)
-            if planted.fact.value in found and (latest is None or latest >= planted.fact.turn)
+            if (place in told if planted.fact.statement else planted.fact.value in found)
+            and (latest is None or latest >= planted.fact.turn)
         )
 
     def _kind_of_values(self, surface: Surface, states: frozenset[int]) -> EntryKind:
         stated = [self._planted[place] for place in states]
         if any(p.state == "no-store" for p in stated):
             return "barred"
+        if any(p.state == "untrue" for p in stated):
+            return "invented"
         present = {self._lineage[p.fact.id] for p in stated if p.state == "current"}
         old = [
             p.fact.value
@@ -167,16 +176,16 @@ class _StoreJudge:
         live = surface.live and any(_as_current(value, surface.text) for value in old)
         return "stale" if live else "right"
 
-    def _verbatim(self, surface: Surface) -> bool:
-        """Whether it is one or more messages in their own words."""
+    def _quoted(self, surface: Surface) -> tuple[str, ...]:
+        """Ids of the messages that it is, in their own words; none if it is something else."""
         text = " ".join(words(surface.text))
-        held = [
-            spoken
+        held = {
+            i: spoken
             for i in surface.sources
             if (m := self._said.get(i)) and (spoken := " ".join(words(m.text))) and spoken in text
-        ]
-        more = len(text.split()) - sum(len(spoken.split()) for spoken in held)
-        return bool(held) and more <= _ADDED_WORDS * len(held)
+        }
+        more = len(text.split()) - sum(len(spoken.split()) for spoken in held.values())
+        return tuple(held) if more <= _ADDED_WORDS * len(held) else ()
 
     def _said_so(self, surface: Surface) -> bool:
         """Whether its names and numbers, and most of its words, were said where it comes from."""
@@ -248,7 +257,7 @@ def _facts(
     replacing = {p.fact.id for p in planted if p.state == "replaced"}
     found: dict[str, tuple[str, str, bool]] = {}
     for place, each in enumerate(planted):
-        if each.state in {"current", "no-store"}:
+        if each.state in {"current", "no-store", "untrue"}:
             there = place in stated or found.get(each.fact.id, ("", "", False))[2]
             found[each.fact.id] = (each.fact.id, _kind(each, replacing), there)
     return tuple(found.values())
@@ -256,8 +265,8 @@ def _facts(
 
 def _kind(planted: PlantedValue, replacing: set[str]) -> str:
     fact = planted.fact
-    if planted.state == "no-store":
-        return "no-store"
+    if planted.state in {"no-store", "untrue"}:
+        return planted.state
     if fact.kind:
         return fact.kind
     if fact.replaces or fact.id in replacing:

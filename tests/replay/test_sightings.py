@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from memsim.context import Context, Section
-from memsim.message import composed
-from memsim.replay.fact_book import MessageSearch
+from memsim.message import EPOCH, composed
+from memsim.replay.fact_book import FactBook, MessageSearch
+from memsim.scenario.script import Fact
 
 QUOTED = composed("user", "Order A-17 comes on Tuesday.", id="r1", quotes=("m1",))
 
@@ -43,3 +46,43 @@ def test_a_part_holds_the_fact_that_it_states_and_no_other() -> None:
     )
     assert {("m1", None), ("m1", "A-17")} == set(part)
     assert {("m1", None), ("m1", "A-17"), ("m1", "Tuesday")} == set(whole)
+
+
+def test_a_statement_is_seen_by_provenance_alone() -> None:
+    """A text that was made from its message holds it in other words."""
+    book = FactBook()
+    told = Fact(
+        id="move",
+        value="Ana moved to Oslo.",
+        source="m1",
+        principal="ana",
+        turn=1,
+        time=EPOCH,
+        session="s",
+        statement=True,
+    )
+    book.plant(told)
+    book.plant(replace(told, id="cat", value="Mia", source="m2", statement=False))
+    made = context("She lives in Norway now.", derived=("m1", "m2"))
+
+    assert {"move": "recalled", "cat": "absent"} == book.track(made, 1, ())
+    assert ("m2",) == book.stated()
+
+
+def test_a_false_version_is_never_in_force() -> None:
+    """Nor does it supersede the fact."""
+    book = FactBook()
+    true = Fact(
+        id="move",
+        value="Ana moved to Oslo.",
+        source="m1",
+        principal="ana",
+        turn=1,
+        time=EPOCH,
+        session="s",
+        statement=True,
+    )
+    book.plant(true)
+    book.plant(replace(true, id="false", value="Ana moved to Rome.", contradicts="move"))
+
+    assert ["current", "untrue"] == [planted.state for planted in book.inventory()]

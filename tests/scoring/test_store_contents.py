@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from memsim.message import TokenCounter, load_tokenizer
+from memsim.message import EPOCH, Message, TokenCounter, load_tokenizer, said
 from memsim.models.embedders import WordLlamaEmbedder
 from memsim.models.offline.model import OfflineModel
 from memsim.replay import replay
 from memsim.scenario import ScenarioBuilder
-from memsim.scenario.script import Scenario
+from memsim.scenario.script import Fact, Scenario
 from memsim.scoring.metric import CaseRecords, Measure
 from memsim.scoring.metrics import store_contents
 from memsim.scoring.stored_entries import StoreScore, score_store
 from memsim.scoring.trace_records import store_record
 from memsim.strategy import Strategy, Surface
-from memsim.trace import StoreTrace
+from memsim.trace import PlantedValue, StoreTrace
 from tests.doubles.store_faults import FactNotes
 
 NEW = 80
@@ -96,6 +96,77 @@ def kinds(store: StoreTrace, *texts: str, sources: tuple[str, ...] = ("m1",)) ->
     """The kind of each text, as an entry of the store."""
     shown = (Surface(tier="notes", text=text, sources=sources) for text in texts)
     return [entry.kind for entry in score_of(store, *shown).entries]
+
+
+POINTS = 80
+
+
+def point(number: int, year: str, **more: object) -> tuple[Message, PlantedValue]:
+    """A sentence that a message told, and whether it is in force."""
+    source = f"m{number}-{year}"
+    learned = f"fiddle{number}{year}"
+    text = f"So I went to the school Brook{number} and Teacher{number} taught me the {learned}!"
+    fact = Fact(
+        id=source,
+        value=f"Ana learned the {learned} from Teacher{number} at the school Brook{number}.",
+        source=source,
+        principal="ana",
+        turn=number,
+        time=EPOCH,
+        session="s",
+        statement=True,
+    )
+    state = more.pop("state", "current")
+    message = said("user", text, id=source, principal="ana", session="s", turn=number, time=EPOCH)
+    return message, PlantedValue(replace(fact, **more), state)  # type: ignore[arg-type]
+
+
+def note(planted: PlantedValue, start: str = "Her skill") -> Surface:
+    """A point in other words."""
+    *_, learned, _, who, _, _, _, where = planted.fact.value.rstrip(".").split()
+    text = f"{start}: {learned}, by {who} of the school {where}."
+    return Surface(tier="notes", text=text, sources=(planted.fact.source,))
+
+
+def test_known_shares_of_mistakes_are_measured_of_sentences() -> None:
+    """10 % duplicates, 5 % invented and 5 % stale entries, where points are sentences."""
+    told = [point(n, "a") for n in range(POINTS)]
+    old = [point(n, "b", state="replaced") for n in range(CHANGED)]
+    new = [point(n, "c", replaces=f"m{n}-b") for n in range(CHANGED)]
+    points = [*told, *old, *new]
+    kept = [note(planted) for _, planted in (*told, *new)]
+    wrong = [
+        Surface(tier="notes", text=f"Her yacht: Zephyr{n}, in Lisbon.", sources=("m1-a",))
+        for n in range(5)
+    ]
+    store = StoreTrace(
+        surfaces=(*kept, *kept[:10], *wrong, *(note(planted) for _, planted in old)),
+        planted=tuple(planted for _, planted in points),
+        said={message.id: message for message, _ in points},
+        turns=POINTS,
+    )
+    found = {name: measure.value for name, measure in measured(store).items()}
+
+    assert found["store_duplicates"] == pytest.approx(10 / 105, abs=0.01)
+    assert found["store_invented"] == pytest.approx(5 / 105, abs=0.01)
+    assert found["store_stale"] == pytest.approx(5 / 105, abs=0.01)
+    assert found["store_precision"] == pytest.approx(95 / 105, abs=0.01)
+    assert found["store_recall"] == 1
+
+
+def test_a_false_version_is_invented_and_no_fact_to_be_stored() -> None:
+    """A message that told it as not so is no entry that states it."""
+    message, true = point(1, "a")
+    _, false = point(1, "b", state="untrue", contradicts="m1-a", source="m1-a")
+    planted = (true, replace(false, fact=replace(false.fact, source="m1-a")))
+    store = StoreTrace(planted=planted, said={"m1-a": message}, turns=1)
+    whole = Surface(tier="notes", text=message.text, sources=("m1-a",))
+
+    assert ["invented"] == [e.kind for e in score_of(store, note(planted[1])).entries]
+    assert ["right"] == [e.kind for e in score_of(store, whole).entries]
+    assert (("m1-a", "plain", True), ("m1-b", "untrue", False)) == score_of(store, whole).facts
+    found = measured(replace(store, surfaces=(note(planted[1]),)))
+    assert (0, 1) == (found["store_recall"].value, found["store_recall"].n)
 
 
 @pytest.fixture(scope="module")

@@ -47,6 +47,14 @@ DATASETS: dict[str, Dataset] = {
         source="github.com/mohammadtavakoli78/BEAM",
         rows="none",
     ),
+    "halumem": Dataset(
+        loader="halumem_from_options",
+        measures="what each session told, updates, and questions after it",
+        size="20 users in each of Medium and Long, 3,467 questions",
+        licence="CC BY-NC-ND 4.0",
+        source="huggingface.co/datasets/IAAR-Shanghai/HaluMem",
+        rows="none",
+    ),
     "locomo": Dataset(
         loader="locomo_from_options",
         measures="facts, time and several sessions in talks of two people",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
 from memsim.scenario.script import (
@@ -36,6 +35,7 @@ def recorded_scenario(
     left_out: int = 0,
     note: str = "",
     asked: datetime | None = None,
+    asked_after: Mapping[str, int] | None = None,
 ) -> Scenario:
     """The scenario of a recorded conversation.
 
@@ -50,6 +50,8 @@ def recorded_scenario(
         left_out: questions that were left out for a wrong gold answer.
         note: what else the description says; empty for nothing.
         asked: when the questions are asked, if that is after the last message; None for then.
+        asked_after: numbers of the turns after which questions are asked, by the question's id;
+            all others are asked at the end.
     """
     sessions = len({turn.session for turn in turns})
     unfounded = sum(bool(p.excluded) for p in probes)
@@ -62,7 +64,7 @@ def recorded_scenario(
         name=name,
         path=str(path),
         about=", ".join(about),
-        play=partial(_play, tuple(turns), tuple(probes), asked),
+        play=partial(_play, tuple(turns), tuple(probes), asked, asked_after or {}),
         turns=len(turns),
         probes=tuple(probes),
         principals=tuple(
@@ -74,22 +76,38 @@ def recorded_scenario(
 
 
 def _play(
-    turns: Sequence[Turn], probes: Sequence[Probe], asked: datetime | None, _seed: int
+    turns: Sequence[Turn],
+    probes: Sequence[Probe],
+    asked: datetime | None,
+    asked_after: Mapping[str, int],
+    _seed: int,
 ) -> Iterator[ScriptEvent]:
     # Who asks a question may know all that others said.
     for speaker in dict.fromkeys(turn.principal for turn in turns):
         for asker in dict.fromkeys(probe.principal for probe in probes):
             if speaker != asker:
                 yield GrantEvent(owner=speaker, viewer=asker, everything=True)
-    yield turns[0]
-    for before, turn in pairwise(turns):
+    between: dict[int, list[Probe]] = {}
+    for probe in probes:
+        between.setdefault(asked_after.get(probe.id, 0), []).append(probe)
+    before = turns[0]
+    for turn in turns:
         if turn.session != before.session:
             yield ElapseEvent(now=turn.time)
         yield turn
-    last = turns[-1]
-    end = (*last.heard, *last.reply)[-1].time + UTTERANCE
+        yield from _ask(between.get(turn.number, ()), turn, _end(turn))
+        before = turn
+    end = _end(before)
     if asked is not None and asked > end:
         end = asked
         yield ElapseEvent(now=end)
+    yield from _ask(between.get(0, ()), before, end)
+
+
+def _end(turn: Turn) -> datetime:
+    return (*turn.heard, *turn.reply)[-1].time + UTTERANCE
+
+
+def _ask(probes: Sequence[Probe], turn: Turn, time: datetime) -> Iterator[Ask]:
     for probe in probes:
-        yield Ask(probe=probe, turn=last.number, session=last.session, time=end, apart=True)
+        yield Ask(probe=probe, turn=turn.number, session=turn.session, time=time, apart=True)

@@ -7,9 +7,10 @@ import math
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from memsim.errors import ScenarioError
-from memsim.json_input import parse_json, read_bytes
+from memsim.json_input import parse_json, read_bytes, read_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 T = TypeVar("T")
@@ -42,6 +43,22 @@ def read_json(path: Path, *, most: int | None = None) -> object:
     value: object = parse_json(data, path, ScenarioError)
     check_texts(path, data, value)
     return value
+
+
+def read_json_lines(path: Path) -> Iterator[tuple[int, object]]:
+    """The value of each line of a JSON Lines file that is not blank, with the line's number.
+
+    Raises:
+        ScenarioError: it cannot be read, or a line is not as `read_json` wants a file.
+    """
+    try:
+        for number, data in enumerate(read_lines(path, ScenarioError), start=1):
+            if data.strip():
+                value: object = parse_json(data, path, ScenarioError, line=number)
+                check_texts(path, data, value)
+                yield number, value
+    except FileNotFoundError as error:
+        raise ScenarioError(f"cannot be read: {error.strerror}", path=path) from None
 
 
 def check_texts(path: Path, data: bytes, value: object) -> None:

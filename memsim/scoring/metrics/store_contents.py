@@ -26,6 +26,7 @@ METRICS = {
 NOT_INSPECTABLE = "not inspectable: the strategy does not show what it stores"
 ONLY_WINDOW = "the strategy shows no store besides its window"
 NO_STORE = "no-store"
+UNTRUE = "untrue"
 _NO_ENTRY = "the store is empty"
 _STATED = ("right", "stale", "invented", "barred")
 
@@ -43,7 +44,7 @@ def measure(records: CaseRecords) -> Mapping[str, Measure]:
     turns = sum(store["turns"] for store in stores)
     grown = math.fsum(store["characters"] for store in stores)
     return {
-        "store_recall": _facts(stores, lambda kind: kind != NO_STORE),
+        "store_recall": _facts(stores, lambda kind: kind not in {NO_STORE, UNTRUE}),
         "store_recall_plain": _facts(stores, "plain".__eq__),
         "store_recall_updated": _facts(stores, "updated".__eq__),
         "store_recall_private": _facts(stores, "private".__eq__),
