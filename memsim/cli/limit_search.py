@@ -33,6 +33,7 @@ _HOME: Mapping[str, str] = {
     "updates": "updates",
     "unreal": "updates",
     "reverted": "updates",
+    "late": "updates",
     "look_alikes": "aggregation",
     "hops": "multi_hop",
     "items": "aggregation",

@@ -22,6 +22,7 @@ from memsim.scenario.generator.story_script import defaults_of, family, story_of
 DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
 HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100, "reverted": 4}
+HIGH |= {"late": 6}
 
 
 def settings() -> Iterator[tuple[str, str, int]]:
@@ -92,6 +93,35 @@ def test_what_is_reverted_has_its_first_value_again() -> None:
     assert (0, 5) == found.evidence
 
 
+def test_what_is_told_late_does_not_hold_now() -> None:
+    """The last statement is of an earlier day, so the answer is the value of the latest day."""
+    step = Generate(
+        line=None, family="updates", facts=1, updates=2, unreal=0, unknown=0, late=2, noise=0
+    )
+    story = story_of(step, DAYS)
+    (found,) = proven(story)
+    *_, newest, older, oldest = story.events
+
+    assert (newest.value,) == found.answer
+    assert {older.value, oldest.value} < {*found.stale}
+    assert older.session == oldest.session > newest.session
+    days = [event.day for event in (older, newest) if event.day]
+    assert days[0] < days[1]
+    assert f"{days[0].day} January 2026" in older.text
+
+
+def test_a_day_is_told_of_in_later_sessions_as_well() -> None:
+    """All of its statements are needed, and the later ones name the date."""
+    step = Generate(line=None, family="temporal", facts=2, look_alikes=0, unknown=0, late=2)
+    for question, found in zip(
+        (story := story_of(step, DAYS)).questions, proven(story), strict=True
+    ):
+        first, *late = (story.events[place] for place in found.evidence)
+        assert 2 == len(late)
+        assert all(event.session > first.session for event in late)
+        assert all(question.ask[-15:-1].split()[-2] in event.text for event in late)
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_noise_changes_words_and_never_a_value(name: str) -> None:
     """Each value stands in its statement, the story beneath is the same, and so is a repetition."""
@@ -120,10 +150,13 @@ def test_a_seed_tells_one_story() -> None:
     assert {p.expect for p in one.probes}.isdisjoint({p.expect for p in other.probes if p.expect})
 
 
-def test_the_evidence_holds_every_answer_and_nobody_guesses_one() -> None:
-    """With all families: all answers in the oracle's context, none without a memory."""
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_evidence_holds_every_answer_and_nobody_guesses_one(name: str) -> None:
+    """At both ends of each dial: all answers in the oracle's context, none without a memory."""
+    ends = [(dial, value) for n, dial, value in SETTINGS if n == name and dial != "distance"]
     scenarios = [
-        ScenarioBuilder(name).generate(name, distance=6).build() for name in sorted(FAMILIES)
+        ScenarioBuilder(f"{dial}-{value}").generate(name, distance=6, **{dial: value}).build()
+        for dial, value in ends
     ]
     probes = memsim.run(scenarios, "sliding_window:messages=2").to_pandas("probes")
     held = probes.groupby("strategy")["answer_in_context"].mean()

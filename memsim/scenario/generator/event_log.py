@@ -9,6 +9,11 @@ from typing import Literal
 from memsim.fast_dataclass import fast_init
 from memsim.scenario.script import Ability, Match
 
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
+    *("October", "November", "December"),
+)
+
 EventKind = Literal["is", "adds", "removes", "follows", "restores", "unreal"]
 """What an event does to the world.
 
@@ -32,7 +37,7 @@ class StoryEvent:
         attribute: what of it; for `follows`, the procedure in which `value` follows `subject`.
         value: the value, as `text` spells it; for `restores`, the thing that `text` names.
         session: number of the session in which it is told, from 0.
-        day: when it happened, if that is not when it is told.
+        day: when it happened; None where the order of telling says enough.
     """
 
     kind: EventKind
@@ -90,3 +95,8 @@ class SessionDays:
     def of(self, session: int) -> date:
         """The day of a session, counted from 0."""
         return self.first + session * self.apart
+
+
+def spoken_day(day: date) -> str:
+    """A day as a statement or a question names it: `5 January 2026`."""
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date, timedelta
 
-from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
+from memsim.scenario.generator.event_log import (
+    SessionDays,
+    Story,
+    StoryEvent,
+    StoryQuestion,
+    spoken_day,
+)
 from memsim.scenario.generator.random_draw import Draw
 from memsim.scenario.generator.statement_frames import UPDATED, StatementFrame
 
@@ -14,17 +21,19 @@ DEFAULTS = {
     "updates": 5,
     "unreal": 2,
     "reverted": 0,
+    "late": 0,
     "unknown": 1,
 }
 ABOUT = "What holds now, after it changed several times?"
 
 
-def story(dials: Mapping[str, int], draw: Draw, _days: SessionDays) -> Story:
+def story(dials: Mapping[str, int], draw: Draw, days: SessionDays) -> Story:
     """Each fact changes as often as the others, in turn, a change a session.
 
-    What is reverted changes once more and, a session later, goes back to its first value.
+    What is reverted changes once more and, a session later, goes back to its first value. What is
+    told late held for some days between two sessions, and is told after all changes.
     """
-    told = [_Told(draw, number) for number in range(dials["facts"])]
+    told = [_Told(draw, number, days) for number in range(dials["facts"])]
     events: list[StoryEvent] = []
     for session in range(dials["updates"] + 1):
         events += [one.stated(session) for one in draw.shuffled(told)]
@@ -33,9 +42,17 @@ def story(dials: Mapping[str, int], draw: Draw, _days: SessionDays) -> Story:
         events += [one.reverted(session, number % 2) for one in draw.shuffled(told)]
     last = dials["updates"] + 2 * dials["reverted"]
     events = _with_unreal(events, told, last, dials["unreal"], draw)
-    never = [_Told(draw, number) for number in range(dials["unknown"])]
+    for _ in range(dials["late"]):
+        events += [one.late(last + 1, _between(days, last, draw)) for one in draw.shuffled(told)]
+    never = [_Told(draw, number, days) for number in range(dials["unknown"])]
     questions = tuple(one.question() for one in (*told, *never))
-    return Story(events=tuple(events), questions=questions, sessions=last + 1)
+    return Story(events=tuple(events), questions=questions, sessions=last + 1 + bool(dials["late"]))
+
+
+def _between(days: SessionDays, last: int, draw: Draw) -> date:
+    """A day after the first statement and before the last change; else one before the first."""
+    session = draw.number(0, last - 1) if last else -1
+    return days.of(session) + timedelta(days=draw.number(1, 6))
 
 
 def _with_unreal(
@@ -53,8 +70,9 @@ def _with_unreal(
 class _Told:
     """One thing, as it is told."""
 
-    def __init__(self, draw: Draw, number: int) -> None:
+    def __init__(self, draw: Draw, number: int, days: SessionDays) -> None:
         self._draw = draw
+        self._days = days
         self._frame: StatementFrame = UPDATED[number % len(UPDATED)]
         self._subject = f"{draw.person()}'s {self._frame.thing}"
         self._value = self._first = ""
@@ -72,6 +90,20 @@ class _Told:
             attribute=self._frame.thing,
             value=value,
             session=session,
+            day=self._days.of(session),
+        )
+
+    def late(self, session: int, day: date) -> StoryEvent:
+        """Something that held on an earlier day, and never since."""
+        value = self._draw.word()
+        return StoryEvent(
+            kind="is",
+            text=self._frame.late.format(s=self._subject, v=value, d=spoken_day(day)),
+            subject=self._subject,
+            attribute=self._frame.thing,
+            value=value,
+            session=session,
+            day=day,
         )
 
     def stated(self, session: int) -> StoryEvent:
@@ -91,6 +123,7 @@ class _Told:
             attribute=self._frame.thing,
             value=self._subject,
             session=session,
+            day=self._days.of(session),
         )
 
     def unreal(self, session: int) -> StoryEvent:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
+from typing import NamedTuple
 
 from memsim.scenario.generator.event_log import Story, StoryEvent, StoryQuestion
 
@@ -27,11 +30,22 @@ class Solution:
     evidence: tuple[int, ...] = ()
 
 
+class _Version(NamedTuple):
+    """A value of an attribute, in the order in which the values held."""
+
+    day: date
+    place: int
+    value: str
+
+
 class _World:
-    """What the events leave behind: for each attribute, its values with their places."""
+    """What the events leave behind: for each attribute, its values with days and places.
+
+    What has no day counts as told in order. A later day wins, whenever it was told.
+    """
 
     def __init__(self, events: Iterable[tuple[int, StoryEvent]]) -> None:
-        self._values: dict[tuple[str, str], list[tuple[str, int]]] = {}
+        self._values: dict[tuple[str, str], list[_Version]] = {}
         self._restored: dict[int, int] = {}
         self._lists: dict[tuple[str, str], dict[str, int]] = {}
         self._gone: dict[tuple[str, str], list[str]] = {}
@@ -45,9 +59,9 @@ class _World:
             self._days.append((place, event))
         match event.kind:
             case "is" | "follows":
-                self._values.setdefault(key, []).append((event.value, place))
+                self._hold(key, event.day, place, event.value)
             case "restores":
-                self._restore(key, place)
+                self._restore(key, event.day, place)
             case "adds":
                 self._lists.setdefault(key, {})[event.value] = place
             case "removes":
@@ -56,12 +70,14 @@ class _World:
             case "unreal":
                 pass
 
-    def _restore(self, key: tuple[str, str], place: int) -> None:
-        versions = self._values.get(key)
-        if versions:
-            value, first = versions[0]
-            versions.append((value, place))
-            self._restored[place] = first
+    def _hold(self, key: tuple[str, str], day: date | None, place: int, value: str) -> None:
+        insort(self._values.setdefault(key, []), _Version(day or date.min, place, value))
+
+    def _restore(self, key: tuple[str, str], day: date | None, place: int) -> None:
+        if versions := self._values.get(key):
+            first = versions[0]
+            self._hold(key, day, place, first.value)
+            self._restored[place] = first.place
 
     def answer(self, question: StoryQuestion) -> Solution:
         match question.kind:
@@ -78,9 +94,9 @@ class _World:
         versions = self._values.get((subject, attribute), [])
         if not versions:
             return Solution()
-        value, place = versions[-1]
-        stale = dict.fromkeys(old for old, _ in versions[:-1] if old != value)
-        return Solution(answer=(value,), stale=tuple(stale), evidence=self._evidence(place))
+        now = versions[-1]
+        stale = dict.fromkeys(v.value for v in versions[:-1] if v.value != now.value)
+        return Solution(answer=(now.value,), stale=tuple(stale), evidence=self._evidence(now.place))
 
     def _evidence(self, place: int) -> tuple[int, ...]:
         # Who reads that something is back where it was first must know where that was.

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class StatementFrame:
     """How one kind of thing is told and asked.
 
-    In each text `{s}` stands for the thing, `{v}` for its value and `{o}` for another person.
+    In each text `{s}` stands for the thing, `{v}` for its value, `{o}` for another person and `{d}`
+    for a day.
     """
 
     thing: str
@@ -18,6 +19,7 @@ class StatementFrame:
     changes: tuple[str, ...]
     unreal: tuple[str, ...]
     restored: str
+    late: str
 
 
 UPDATED = (
@@ -37,6 +39,7 @@ UPDATED = (
             "{o} asked whether {s} should go to the {v} drawer, and I said no.",
         ),
         restored="{s} is back in the drawer that it lay in at the very first.",
+        late="I never told you: on {d} I had laid {s} into the {v} drawer for a while.",
     ),
     StatementFrame(
         thing="bicycle",
@@ -53,6 +56,7 @@ UPDATED = (
             "{o} dreamt that {s} is parked on the {v} roof.",
         ),
         restored="{s} is parked again where it stood at the very first.",
+        late="I never told you: from {d} {s} had been parked behind the {v} school for a while.",
     ),
     StatementFrame(
         thing="landlord",
@@ -67,6 +71,7 @@ UPDATED = (
             "{o} thought that {s} is {v}, but that is wrong.",
         ),
         restored="{s} is once more the person who it was at the very first.",
+        late="I never told you: from {d} {s} had been {v} for a while.",
     ),
     StatementFrame(
         thing="orchestra",
@@ -81,6 +86,7 @@ UPDATED = (
             "{o} told everybody that {s} rehearses in the {v} hall, as a joke.",
         ),
         restored="{s} has gone back to the hall that it had at the very first.",
+        late="I never told you: from {d} {s} had rehearsed in the {v} hall for a while.",
     ),
 )
 """Things whose value changes."""

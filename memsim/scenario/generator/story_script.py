@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -125,13 +125,12 @@ class StoryScript:
         # A value of an attribute replaces the one before; things of a list stand side by side.
         names: dict[tuple[str, ...], str] = {}
         found: dict[int, str] = {}
-        restored = {e.subject for e in self._story.events if e.kind == "restores"}
+        apart = _subjects_apart(self._story.events)
         for place, event in enumerate(self._story.events):
             if event.kind in {"unreal", "removes"}:
                 continue
             thing = event.value if event.kind == "adds" else ""
-            # What comes back is evidence beside what came between, so each has its own name.
-            thing = str(place) if event.subject in restored else thing
+            thing = str(place) if event.subject in apart else thing
             key = event.subject, event.attribute, thing
             found[place] = names.setdefault(key, f"{self._prefix}{len(names) + 1}")
         return found
@@ -171,6 +170,24 @@ class StoryScript:
             match=question.match if question.expect else None,
             facts=tuple(dict.fromkeys(self._names[place] for place in solution.evidence)),
         )
+
+
+def _subjects_apart(events: tuple[StoryEvent, ...]) -> frozenset[str]:
+    """Subjects of which the last statement does not tell the last value.
+
+    Each of their statements has a name of its own, so that evidence is not what was said last.
+    """
+    found: set[str] = set()
+    last: dict[tuple[str, str], date] = {}
+    for event in events:
+        day = event.day or date.min
+        if event.kind == "restores" or (
+            event.kind == "is" and day < last.setdefault((event.subject, event.attribute), day)
+        ):
+            found.add(event.subject)
+        if event.kind == "is":
+            last[event.subject, event.attribute] = day
+    return frozenset(found)
 
 
 def _spread(turns: int, parts: int) -> list[int]:
