@@ -34,6 +34,7 @@ _HOME: Mapping[str, str] = {
     "unreal": "updates",
     "reverted": "updates",
     "late": "updates",
+    "aliases": "updates",
     "look_alikes": "aggregation",
     "hops": "multi_hop",
     "items": "aggregation",

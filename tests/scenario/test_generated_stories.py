@@ -22,7 +22,7 @@ from memsim.scenario.generator.story_script import defaults_of, family, story_of
 DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
 HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100, "reverted": 4}
-HIGH |= {"late": 6}
+HIGH |= {"late": 6, "aliases": 4}
 
 
 def settings() -> Iterator[tuple[str, str, int]]:
@@ -108,6 +108,23 @@ def test_what_is_told_late_does_not_hold_now() -> None:
     days = [event.day for event in (older, newest) if event.day]
     assert days[0] < days[1]
     assert f"{days[0].day} January 2026" in older.text
+
+
+def test_a_thing_is_told_and_asked_of_by_any_of_its_names() -> None:
+    """Where the statement has another name than the question, what says the names is evidence."""
+    step = Generate(line=None, family="updates", facts=8, unreal=0, unknown=0, aliases=3)
+    story = story_of(step, DAYS)
+    chains = 0
+    for question, found in zip(story.questions, proven(story), strict=True):
+        *names, told = (story.events[place] for place in found.evidence)
+        assert {"names"} >= {event.kind for event in names}
+        assert question.subject in question.ask
+        assert told.subject in told.text
+        said = {name for event in names for name in (event.subject, event.value)}
+        assert said >= {question.subject, told.subject} or question.subject == told.subject
+        chains += len(names) > 1
+
+    assert chains
 
 
 def test_a_day_is_told_of_in_later_sessions_as_well() -> None:

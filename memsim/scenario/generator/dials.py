@@ -31,6 +31,7 @@ DIALS: Mapping[str, Dial] = {
     "unreal": Dial(0, 20, "changes of each fact that are denied, supposed, quoted or joked"),
     "reverted": Dial(0, 20, "how often each fact changes and goes back to its first value"),
     "late": Dial(0, 20, "what is told of each fact after newer things, with its date"),
+    "aliases": Dial(0, 10, "other names of each thing, by which it is told and asked of"),
     "look_alikes": Dial(0, 50, "facts in almost the same words, for each that is asked about"),
     "hops": Dial(1, 6, "facts that lead to the answer"),
     "items": Dial(1, 20, "things in each list at the end"),
@@ -67,6 +68,7 @@ class Generate:
     unreal: Annotated[int | None, _key(DIALS["unreal"])] = None
     reverted: Annotated[int | None, _key(DIALS["reverted"])] = None
     late: Annotated[int | None, _key(DIALS["late"])] = None
+    aliases: Annotated[int | None, _key(DIALS["aliases"])] = None
     look_alikes: Annotated[int | None, _key(DIALS["look_alikes"])] = None
     hops: Annotated[int | None, _key(DIALS["hops"])] = None
     items: Annotated[int | None, _key(DIALS["items"])] = None

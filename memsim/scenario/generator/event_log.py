@@ -14,12 +14,13 @@ _MONTHS = (
     *("October", "November", "December"),
 )
 
-EventKind = Literal["is", "adds", "removes", "follows", "restores", "unreal"]
+EventKind = Literal["is", "adds", "removes", "follows", "restores", "names", "unreal"]
 """What an event does to the world.
 
 `is` gives an attribute its only value. `adds` and `removes` change a list. `follows` says what
 comes after a step. `restores` gives an attribute its first value again, which the text need not
-say. `unreal` is denied, supposed, quoted or joked, and changes nothing.
+say. `names` gives an entity another name. `unreal` is denied, supposed, quoted or joked, and
+changes nothing.
 """
 
 QuestionKind = Literal["now", "list", "path", "chain", "day"]
@@ -33,7 +34,7 @@ class StoryEvent:
 
     Attributes:
         text: how it is told.
-        subject: the entity that it is about.
+        subject: the entity that it is about, by the name that `text` has for it.
         attribute: what of it; for `follows`, the procedure in which `value` follows `subject`.
         value: the value, as `text` spells it; for `restores`, the thing that `text` names.
         session: number of the session in which it is told, from 0.

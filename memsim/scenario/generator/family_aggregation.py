@@ -8,7 +8,15 @@ from typing import NamedTuple
 from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
 from memsim.scenario.generator.random_draw import Draw
 
-DEFAULTS = {"facts": 6, "distance": 80, "items": 4, "removed": 1, "look_alikes": 1, "unknown": 1}
+DEFAULTS = {
+    "facts": 6,
+    "distance": 80,
+    "items": 4,
+    "removed": 1,
+    "look_alikes": 1,
+    "aliases": 0,
+    "unknown": 1,
+}
 ABOUT = "What belongs to a list that was never told at once?"
 
 

@@ -22,6 +22,7 @@ DEFAULTS = {
     "unreal": 2,
     "reverted": 0,
     "late": 0,
+    "aliases": 0,
     "unknown": 1,
 }
 ABOUT = "What holds now, after it changed several times?"

@@ -36,48 +36,68 @@ class _Version(NamedTuple):
     day: date
     place: int
     value: str
+    name: str
 
 
 class _World:
     """What the events leave behind: for each attribute, its values with days and places.
 
-    What has no day counts as told in order. A later day wins, whenever it was told.
+    What has no day counts as told in order. A later day wins, whenever it was told. An entity may
+    have several names; each but the first leads to the one before it.
     """
 
-    def __init__(self, events: Iterable[tuple[int, StoryEvent]]) -> None:
+    def __init__(self, told: Iterable[tuple[int, StoryEvent]]) -> None:
+        events = tuple(told)
+        self._named = {e.value: (e.subject, place) for place, e in events if e.kind == "names"}
         self._values: dict[tuple[str, str], list[_Version]] = {}
-        self._restored: dict[int, int] = {}
-        self._lists: dict[tuple[str, str], dict[str, int]] = {}
+        self._restored: dict[int, _Version] = {}
+        self._lists: dict[tuple[str, str], dict[str, tuple[int, str]]] = {}
         self._gone: dict[tuple[str, str], list[str]] = {}
         self._days: list[tuple[int, StoryEvent]] = []
         for place, event in events:
             self._take(place, event)
 
     def _take(self, place: int, event: StoryEvent) -> None:
-        key = event.subject, event.attribute
+        key = self._first_name(event.subject), event.attribute
         if event.day is not None:
             self._days.append((place, event))
         match event.kind:
             case "is" | "follows":
-                self._hold(key, event.day, place, event.value)
+                self._hold(key, event, place, event.value)
             case "restores":
-                self._restore(key, event.day, place)
+                self._restore(key, event, place)
             case "adds":
-                self._lists.setdefault(key, {})[event.value] = place
+                self._lists.setdefault(key, {})[event.value] = place, event.subject
             case "removes":
                 self._lists.get(key, {}).pop(event.value, None)
                 self._gone.setdefault(key, []).append(event.value)
-            case "unreal":
+            case "names" | "unreal":
                 pass
 
-    def _hold(self, key: tuple[str, str], day: date | None, place: int, value: str) -> None:
-        insort(self._values.setdefault(key, []), _Version(day or date.min, place, value))
+    def _first_name(self, name: str) -> str:
+        return self._names(name)[-1]
 
-    def _restore(self, key: tuple[str, str], day: date | None, place: int) -> None:
+    def _names(self, name: str) -> list[str]:
+        """A name, and those that it leads to."""
+        found = [name]
+        while found[-1] in self._named:
+            found.append(self._named[found[-1]][0])
+        return found
+
+    def _between(self, one: str, other: str) -> list[int]:
+        """Places of the events that say that two names are of one entity."""
+        apart = {*self._names(one)} ^ {*self._names(other)}
+        return [self._named[name][1] for name in apart]
+
+    def _hold(self, key: tuple[str, str], event: StoryEvent, place: int, value: str) -> None:
+        version = _Version(event.day or date.min, place, value, event.subject)
+        insort(self._values.setdefault(key, []), version)
+
+    def _restore(self, key: tuple[str, str], event: StoryEvent, place: int) -> None:
         if versions := self._values.get(key):
             first = versions[0]
-            self._hold(key, day, place, first.value)
-            self._restored[place] = first.place
+            self._hold(key, event, place, first.value)
+            self._restored[place] = first
 
     def answer(self, question: StoryQuestion) -> Solution:
         match question.kind:
@@ -91,17 +111,23 @@ class _World:
                 return self._of_day(question)
 
     def _now(self, subject: str, attribute: str) -> Solution:
-        versions = self._values.get((subject, attribute), [])
+        versions = self._values.get((self._first_name(subject), attribute), [])
         if not versions:
             return Solution()
         now = versions[-1]
         stale = dict.fromkeys(v.value for v in versions[:-1] if v.value != now.value)
-        return Solution(answer=(now.value,), stale=tuple(stale), evidence=self._evidence(now.place))
-
-    def _evidence(self, place: int) -> tuple[int, ...]:
         # Who reads that something is back where it was first must know where that was.
-        first = self._restored.get(place)
-        return (place,) if first is None else (first, place)
+        first = self._restored.get(now.place)
+        needed = [now] if first is None else [first, now]
+        evidence = self._evidence(subject, ((v.place, v.name) for v in needed))
+        return Solution(answer=(now.value,), stale=tuple(stale), evidence=evidence)
+
+    def _evidence(self, asked: str, told: Iterable[tuple[int, str]]) -> tuple[int, ...]:
+        """Places that tell something, and those that say that it is told of what is asked about."""
+        needed: set[int] = set()
+        for place, name in told:
+            needed |= {place, *self._between(asked, name)}
+        return tuple(sorted(needed))
 
     def _followed(self, question: StoryQuestion) -> Solution:
         subject = question.subject
@@ -118,10 +144,11 @@ class _World:
         return Solution(answer=tuple(answer), evidence=tuple(evidence))
 
     def _listed(self, question: StoryQuestion) -> Solution:
-        key = question.subject, question.path[0]
+        key = self._first_name(question.subject), question.path[0]
         held = self._lists.get(key, {})
         stale = tuple(v for v in dict.fromkeys(self._gone.get(key, ())) if v not in held)
-        return Solution(answer=tuple(held), stale=stale, evidence=tuple(sorted(held.values())))
+        evidence = self._evidence(question.subject, held.values())
+        return Solution(answer=tuple(held), stale=stale, evidence=evidence)
 
     def _of_day(self, question: StoryQuestion) -> Solution:
         found = [

@@ -12,6 +12,7 @@ from types import ModuleType
 from memsim.errors import ScenarioError
 from memsim.scenario.document import nearest_name
 from memsim.scenario.generator.dials import DIALS, SHARED, Generate
+from memsim.scenario.generator.entity_aliases import first_names, with_aliases
 from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
 from memsim.scenario.generator.message_noise import with_noise
 from memsim.scenario.generator.random_draw import Draw
@@ -92,8 +93,10 @@ def story_of(step: Generate, days: SessionDays) -> Story:
     draw = Draw(f"{step.family}:{step.seed}")
     dials = settings(step)
     made: Story = family(step.family).story(dials, draw, days)
-    # Noise draws on its own: the story beneath stays the same at every setting.
-    return with_noise(made, dials["noise"], f"noise:{step.family}:{step.seed}")
+    # Names and noise draw on their own: the story beneath stays the same at every setting.
+    seed = f"{step.family}:{step.seed}"
+    made = with_aliases(made, dials.get("aliases", 0), draw.beside(f"aliases:{seed}"))
+    return with_noise(made, dials["noise"], f"noise:{seed}")
 
 
 class StoryScript:
@@ -126,12 +129,14 @@ class StoryScript:
         names: dict[tuple[str, ...], str] = {}
         found: dict[int, str] = {}
         apart = _subjects_apart(self._story.events)
+        first = first_names(self._story.events)
         for place, event in enumerate(self._story.events):
             if event.kind in {"unreal", "removes"}:
                 continue
-            thing = event.value if event.kind == "adds" else ""
-            thing = str(place) if event.subject in apart else thing
-            key = event.subject, event.attribute, thing
+            thing = event.value if event.kind in {"adds", "names"} else ""
+            about = first.get(event.subject, event.subject)
+            thing = str(place) if about in apart else thing
+            key = about, event.attribute, thing
             found[place] = names.setdefault(key, f"{self._prefix}{len(names) + 1}")
         return found
 
@@ -179,14 +184,16 @@ def _subjects_apart(events: tuple[StoryEvent, ...]) -> frozenset[str]:
     """
     found: set[str] = set()
     last: dict[tuple[str, str], date] = {}
+    first = first_names(events)
     for event in events:
+        about = first.get(event.subject, event.subject)
         day = event.day or date.min
         if event.kind == "restores" or (
-            event.kind == "is" and day < last.setdefault((event.subject, event.attribute), day)
+            event.kind == "is" and day < last.setdefault((about, event.attribute), day)
         ):
-            found.add(event.subject)
+            found.add(about)
         if event.kind == "is":
-            last[event.subject, event.attribute] = day
+            last[about, event.attribute] = day
     return frozenset(found)
 
 
