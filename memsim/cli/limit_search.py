@@ -35,6 +35,7 @@ _HOME: Mapping[str, str] = {
     "reverted": "updates",
     "late": "updates",
     "aliases": "updates",
+    "depends": "updates",
     "look_alikes": "aggregation",
     "hops": "multi_hop",
     "items": "aggregation",

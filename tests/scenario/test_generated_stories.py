@@ -22,7 +22,7 @@ from memsim.scenario.generator.story_script import defaults_of, family, story_of
 DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
 HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100, "reverted": 4}
-HIGH |= {"late": 6, "aliases": 4}
+HIGH |= {"late": 6, "aliases": 4, "depends": 3}
 
 
 def settings() -> Iterator[tuple[str, str, int]]:
@@ -125,6 +125,19 @@ def test_a_thing_is_told_and_asked_of_by_any_of_its_names() -> None:
         chains += len(names) > 1
 
     assert chains
+
+
+def test_a_change_makes_what_depends_on_it_stale() -> None:
+    """Nobody says that the room is another one: the carer of another drawer sits there."""
+    step = Generate(line=None, family="updates", facts=4, updates=2, unknown=0, depends=2)
+    story = story_of(step, DAYS)
+    for found in proven(story):
+        chain = [story.events[place] for place in found.evidence]
+        assert ["carer", "room"] == [event.attribute for event in chain[1:]]
+        assert [chain[0].value, chain[1].value] == [event.subject for event in chain[1:]]
+        assert 2 == len(found.stale)
+        rooms = {event.value for event in story.events if event.attribute == "room"}
+        assert {*found.stale, *found.answer} < rooms
 
 
 def test_a_day_is_told_of_in_later_sessions_as_well() -> None:

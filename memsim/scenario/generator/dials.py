@@ -32,6 +32,9 @@ DIALS: Mapping[str, Dial] = {
     "reverted": Dial(0, 20, "how often each fact changes and goes back to its first value"),
     "late": Dial(0, 20, "what is told of each fact after newer things, with its date"),
     "aliases": Dial(0, 10, "other names of each thing, by which it is told and asked of"),
+    "depends": Dial(
+        0, 3, "facts on the way from each value to the answer, by which it changes too"
+    ),
     "look_alikes": Dial(0, 50, "facts in almost the same words, for each that is asked about"),
     "hops": Dial(1, 6, "facts that lead to the answer"),
     "items": Dial(1, 20, "things in each list at the end"),
@@ -69,6 +72,7 @@ class Generate:
     reverted: Annotated[int | None, _key(DIALS["reverted"])] = None
     late: Annotated[int | None, _key(DIALS["late"])] = None
     aliases: Annotated[int | None, _key(DIALS["aliases"])] = None
+    depends: Annotated[int | None, _key(DIALS["depends"])] = None
     look_alikes: Annotated[int | None, _key(DIALS["look_alikes"])] = None
     hops: Annotated[int | None, _key(DIALS["hops"])] = None
     items: Annotated[int | None, _key(DIALS["items"])] = None

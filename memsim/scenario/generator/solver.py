@@ -140,8 +140,21 @@ class _World:
             (subject,) = found.answer
             passed.append(subject)
             evidence += found.evidence
-        answer = passed if question.kind == "chain" else passed[-1:]
-        return Solution(answer=tuple(answer), evidence=tuple(evidence))
+        if question.kind == "chain":
+            return Solution(answer=tuple(passed), evidence=tuple(evidence))
+        reached = self._reached({question.subject: None}, question.path)
+        stale = tuple(value for value in reached if value != subject)
+        return Solution(answer=(subject,), stale=stale, evidence=tuple(evidence))
+
+    def _reached(self, subjects: Iterable[str], path: tuple[str, ...]) -> Iterable[str]:
+        """What a path leads to, with every value that its attributes ever had."""
+        for attribute in path:
+            subjects = dict.fromkeys(
+                version.value
+                for subject in subjects
+                for version in self._values.get((self._first_name(subject), attribute), ())
+            )
+        return subjects
 
     def _listed(self, question: StoryQuestion) -> Solution:
         key = self._first_name(question.subject), question.path[0]

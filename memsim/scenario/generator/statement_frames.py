@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -10,7 +11,7 @@ class StatementFrame:
     """How one kind of thing is told and asked.
 
     In each text `{s}` stands for the thing, `{v}` for its value, `{o}` for another person and `{d}`
-    for a day.
+    for a day. `about` is what `{s}` is at, as a noun of a question.
     """
 
     thing: str
@@ -20,6 +21,7 @@ class StatementFrame:
     unreal: tuple[str, ...]
     restored: str
     late: str
+    about: str
 
 
 UPDATED = (
@@ -40,6 +42,7 @@ UPDATED = (
         ),
         restored="{s} is back in the drawer that it lay in at the very first.",
         late="I never told you: on {d} I had laid {s} into the {v} drawer for a while.",
+        about="the drawer with {s}",
     ),
     StatementFrame(
         thing="bicycle",
@@ -57,6 +60,7 @@ UPDATED = (
         ),
         restored="{s} is parked again where it stood at the very first.",
         late="I never told you: from {d} {s} had been parked behind the {v} school for a while.",
+        about="the place where {s} is parked",
     ),
     StatementFrame(
         thing="landlord",
@@ -72,6 +76,7 @@ UPDATED = (
         ),
         restored="{s} is once more the person who it was at the very first.",
         late="I never told you: from {d} {s} had been {v} for a while.",
+        about="{s}",
     ),
     StatementFrame(
         thing="orchestra",
@@ -87,6 +92,37 @@ UPDATED = (
         ),
         restored="{s} has gone back to the hall that it had at the very first.",
         late="I never told you: from {d} {s} had rehearsed in the {v} hall for a while.",
+        about="the hall where {s} rehearses",
     ),
 )
 """Things whose value changes."""
+
+
+class Dependence(NamedTuple):
+    """A fact that depends on the one before it: how it is told, and what then is asked.
+
+    In `told`, `{a}` stands for what it depends on and `{b}` for its value.
+    """
+
+    attribute: str
+    told: str
+    ask: str
+    person: bool
+
+
+DEPENDENCES = (
+    Dependence("carer", "{b} looks after {a} for us.", "Who looks after {about} now?", person=True),
+    Dependence(
+        "room",
+        "{a} sits in the {b} room.",
+        "In which room sits the person who looks after {about} now?",
+        person=False,
+    ),
+    Dependence(
+        "badge",
+        "The {a} room opens with the {b} badge.",
+        "Which badge opens the room of the person who looks after {about} now?",
+        person=False,
+    ),
+)
+"""What depends on a value: on a place its carer, on the carer a room, on the room a badge."""
