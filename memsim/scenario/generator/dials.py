@@ -51,6 +51,11 @@ ASKED = frozenset({"unknown"})
 SHARED: Mapping[str, int] = {"noise": 0}
 """Dials that every family has, and where they stand."""
 
+FORMS: tuple[str, ...] = ("value", "yes_no", "count", "when", "before", "list")
+"""How a story may be asked about: as its family does it, or in another form where it can be."""
+
+FORM = "how it is asked: a value, yes or no, how many, when, what came before, or all of them"
+
 SEED = Dial(0, 1_000_000_000, "another seed tells another story")
 
 
@@ -65,6 +70,7 @@ class Generate:
     line: int | None
     family: Annotated[str, Key(ChoiceKind(FAMILIES), "what is hard about the story")]
     seed: Annotated[int, _key(SEED)] = 0
+    form: Annotated[str | None, Key(ChoiceKind(FORMS), FORM)] = None
     facts: Annotated[int | None, _key(DIALS["facts"])] = None
     distance: Annotated[int | None, _key(DIALS["distance"])] = None
     updates: Annotated[int | None, _key(DIALS["updates"])] = None

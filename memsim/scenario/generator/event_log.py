@@ -23,8 +23,31 @@ say. `names` gives an entity another name. `unreal` is denied, supposed, quoted 
 changes nothing.
 """
 
-QuestionKind = Literal["now", "list", "path", "chain", "day"]
-"""What is asked: the present value, a list, the end of a path or all of it, a day's events."""
+QuestionKind = Literal[
+    "now",
+    "list",
+    "path",
+    "chain",
+    "day",
+    "holds",
+    "changes",
+    "since",
+    "before",
+    "ever",
+    "belongs",
+    "size",
+    "done",
+    "date",
+    "deeds",
+    "first",
+]
+"""What is asked.
+
+The present value, a list, the end of a path or all of it, a day's events. Of a value: whether it
+is `claim`, how often it changed, since when it holds, what came before it, all that it ever was.
+Of a list: whether it has `claim`, how long it is. Of events: whether `claim` was on a day, on
+which day, how many were on a day, which of two was first.
+"""
 
 
 @fast_init
@@ -60,6 +83,8 @@ class StoryQuestion:
         path: the attribute; for `path`, each attribute to follow in turn.
         expect: the answer; every part of a list; empty if it was never told.
         day: the day that is asked about.
+        claim: the value that the question names.
+        choices: the answers of which one is right, where the question says them.
     """
 
     kind: QuestionKind
@@ -68,6 +93,8 @@ class StoryQuestion:
     path: tuple[str, ...]
     expect: tuple[str, ...]
     day: date | None = None
+    claim: str = ""
+    choices: tuple[str, ...] = ()
     ability: Ability = "recall"
     match: Match | None = None
 

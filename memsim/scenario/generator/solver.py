@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
 
-from memsim.scenario.generator.event_log import Story, StoryEvent, StoryQuestion
+from memsim.scenario.generator.event_log import Story, StoryEvent, StoryQuestion, spoken_day
 
 
 class UnprovenAnswerError(Exception):
@@ -53,6 +53,7 @@ class _World:
         self._restored: dict[int, _Version] = {}
         self._lists: dict[tuple[str, str], dict[str, tuple[int, str]]] = {}
         self._gone: dict[tuple[str, str], list[str]] = {}
+        self._removed: dict[tuple[str, str], dict[str, tuple[int, str]]] = {}
         self._days: list[tuple[int, StoryEvent]] = []
         for place, event in events:
             self._take(place, event)
@@ -71,6 +72,7 @@ class _World:
             case "removes":
                 self._lists.get(key, {}).pop(event.value, None)
                 self._gone.setdefault(key, []).append(event.value)
+                self._removed.setdefault(key, {})[event.value] = place, event.subject
             case "names" | "unreal":
                 pass
 
@@ -101,14 +103,18 @@ class _World:
 
     def answer(self, question: StoryQuestion) -> Solution:
         match question.kind:
-            case "now":
-                return self._now(question.subject, question.path[0])
             case "path" | "chain":
                 return self._followed(question)
             case "list":
                 return self._listed(question)
-            case "day":
-                return self._of_day(question)
+            case "holds" | "changes" | "since" | "before" | "ever":
+                return self._of_versions(question)
+            case "belongs" | "size":
+                return self._of_list(question)
+            case "day" | "done" | "date" | "deeds" | "first":
+                return self._of_events(question)
+            case _:
+                return self._now(question.subject, question.path[0])
 
     def _now(self, subject: str, attribute: str) -> Solution:
         versions = self._values.get((self._first_name(subject), attribute), [])
@@ -156,6 +162,69 @@ class _World:
             )
         return subjects
 
+    def _of_versions(self, question: StoryQuestion) -> Solution:
+        versions = self._values.get((self._first_name(question.subject), question.path[0]), [])
+        if not versions:
+            return Solution()
+        now = versions[-1]
+        places = [(version.place, version.name) for version in versions]
+        answer: tuple[str, ...]
+        match question.kind:
+            case "holds":
+                held = self._now(question.subject, question.path[0])
+                return replace(held, answer=(_yes(now.value == question.claim),), stale=())
+            case "changes":
+                answer, told = (str(len(versions) - 1),), places
+            case "since":
+                answer, told = (spoken_day(now.day),), places[-1:]
+            case "before":
+                if len(versions) < 2 or now.value != question.claim:
+                    return Solution()
+                answer, told = (versions[-2].value,), places[-2:]
+            case _:
+                first: dict[str, tuple[int, str]] = {}
+                for version in versions:
+                    first.setdefault(version.value, (version.place, version.name))
+                answer, told = tuple(first), [*first.values()]
+        return Solution(answer=answer, evidence=self._evidence(question.subject, told))
+
+    def _of_list(self, question: StoryQuestion) -> Solution:
+        key = self._first_name(question.subject), question.path[0]
+        held, gone = self._lists.get(key, {}), self._removed.get(key, {})
+        if not held and not gone:
+            return Solution()
+        if question.kind == "size":
+            told = [*held.values(), *gone.values()]
+            return Solution(
+                answer=(str(len(held)),), evidence=self._evidence(question.subject, told)
+            )
+        place = held.get(question.claim) or gone.get(question.claim)
+        if place is None:
+            return Solution()
+        evidence = self._evidence(question.subject, [place])
+        return Solution(answer=(_yes(question.claim in held),), evidence=evidence)
+
+    def _of_events(self, question: StoryQuestion) -> Solution:
+        if question.kind in {"day", "deeds"}:
+            found = self._of_day(question)
+            if question.kind == "day":
+                return found
+            return replace(found, answer=(str(len(found.answer)),) if found.answer else ())
+        named = question.choices if question.kind == "first" else (question.claim,)
+        events = {e.value: (e.day or date.min, place) for place, e in self._days}
+        days = [events[value] for value in named if value in events]
+        if len(days) < len(named):
+            return Solution()
+        evidence = tuple(sorted(place for _, place in days))
+        match question.kind:
+            case "done":
+                answer = _yes(days[0][0] == question.day)
+            case "date":
+                answer = spoken_day(days[0][0])
+            case _:
+                answer = min(named, key=lambda value: events[value][0])
+        return Solution(answer=(answer,), evidence=evidence)
+
     def _listed(self, question: StoryQuestion) -> Solution:
         key = self._first_name(question.subject), question.path[0]
         held = self._lists.get(key, {})
@@ -171,6 +240,10 @@ class _World:
         ]
         answer = tuple(event.value for _, event in found)
         return Solution(answer=answer, evidence=tuple(place for place, _ in found))
+
+
+def _yes(holds: bool) -> str:  # noqa: FBT001 - it is what is said
+    return "yes" if holds else "no"
 
 
 def solved(story: Story) -> list[Solution]:

@@ -22,6 +22,11 @@ class StatementFrame:
     restored: str
     late: str
     about: str
+    holds: str
+    changed: str
+    since: str
+    before: str
+    ever: str
 
 
 UPDATED = (
@@ -43,6 +48,11 @@ UPDATED = (
         restored="{s} is back in the drawer that it lay in at the very first.",
         late="I never told you: on {d} I had laid {s} into the {v} drawer for a while.",
         about="the drawer with {s}",
+        holds="Does {s} lie in the {v} drawer now?",
+        changed="How many times was {s} moved to another drawer?",
+        since="On which day was {s} put where it lies now?",
+        before="In which drawer did {s} lie just before the {v} drawer?",
+        ever="List all the drawers in which {s} has lain.",
     ),
     StatementFrame(
         thing="bicycle",
@@ -61,6 +71,11 @@ UPDATED = (
         restored="{s} is parked again where it stood at the very first.",
         late="I never told you: from {d} {s} had been parked behind the {v} school for a while.",
         about="the place where {s} is parked",
+        holds="Is {s} parked at the place called {v} now?",
+        changed="How many times did {s} get another place to be parked at?",
+        since="On which day was {s} brought to the place where it is parked now?",
+        before="Where was {s} parked just before {v}?",
+        ever="List all the places where {s} has been parked.",
     ),
     StatementFrame(
         thing="landlord",
@@ -77,6 +92,11 @@ UPDATED = (
         restored="{s} is once more the person who it was at the very first.",
         late="I never told you: from {d} {s} had been {v} for a while.",
         about="{s}",
+        holds="Is {v} the person who is {s} now?",
+        changed="How many times did somebody else become {s}?",
+        since="On which day did the person who is {s} now become it?",
+        before="Who was {s} just before {v}?",
+        ever="List everybody who has been {s}.",
     ),
     StatementFrame(
         thing="orchestra",
@@ -93,6 +113,11 @@ UPDATED = (
         restored="{s} has gone back to the hall that it had at the very first.",
         late="I never told you: from {d} {s} had rehearsed in the {v} hall for a while.",
         about="the hall where {s} rehearses",
+        holds="Does {s} rehearse in the {v} hall now?",
+        changed="How many times did {s} go to another hall?",
+        since="On which day did {s} go to the hall where it rehearses now?",
+        before="In which hall did {s} rehearse just before the {v} hall?",
+        ever="List all the halls where {s} has rehearsed.",
     ),
 )
 """Things whose value changes."""
