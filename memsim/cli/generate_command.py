@@ -10,7 +10,7 @@ import click
 from memsim.cli.terminal import Terminal
 from memsim.errors import ConfigError, nearest
 from memsim.report.layout import Column, Row, Table, TextLine, terminal_table
-from memsim.scenario.generator.dials import DIALS, FAMILIES, SEED, SHARED, Generate
+from memsim.scenario.generator.dials import DIALS, FAMILIES, FORM, FORMS, SEED, SHARED, Generate
 
 
 def _dials(command: Callable[..., int]) -> Callable[..., int]:
@@ -36,6 +36,7 @@ Examples:
     metavar="N",
     help="Another seed tells another story.",
 )
+@click.option("--form", type=click.Choice(FORMS), help=f"{FORM[0].upper()}{FORM[1:]}.")
 @_dials
 @click.option(
     "-o",
@@ -48,6 +49,7 @@ Examples:
 def command(
     family: str | None,
     seed: int,
+    form: str | None,
     output: Path | None,
     written: bool,
     force: bool,
@@ -62,7 +64,7 @@ def command(
         terminal = Terminal.of_process()
         terminal.say_lines(list(_families(terminal)))
         return 0
-    text = _script(_step(family, seed, dials), output, written=written)
+    text = _script(_step(family, seed, form, dials), output, written=written)
     if output is None:
         click.echo(text, nl=False)
         return 0
@@ -77,7 +79,7 @@ def command(
     return 0
 
 
-def _step(family: str, seed: int, dials: dict[str, int | None]) -> Generate:
+def _step(family: str, seed: int, form: str | None, dials: dict[str, int | None]) -> Generate:
     from memsim.scenario.generator.story_script import settings
 
     if family not in FAMILIES:
@@ -85,7 +87,7 @@ def _step(family: str, seed: int, dials: dict[str, int | None]) -> Generate:
         hint = f" (did you mean {near!r}?)" if near else ""
         known = ", ".join(FAMILIES)
         raise ConfigError(f"no family is called {family!r}{hint}; families: {known}")
-    step = Generate(line=None, family=family, seed=seed, **dials)
+    step = Generate(line=None, family=family, seed=seed, form=form, **dials)
     settings(step)
     return step
 

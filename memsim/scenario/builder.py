@@ -108,13 +108,13 @@ class Steps:
         given = _given({"id": name, "principal": principal, "after": after, "at": at})
         return self.add(session=given)
 
-    def generate(self, family: str, *, seed: int = 0, **dials: int) -> Self:
+    def generate(self, family: str, *, seed: int = 0, **dials: int | str) -> Self:
         """A generated story.
 
         Args:
             family: what is hard about it, such as `updates`.
             seed: another one tells another story.
-            **dials: how hard it is, such as `updates=12`.
+            **dials: how hard it is and how it is asked, such as `updates=12` or `form="count"`.
         """
         return self.add(generate={"family": family, "seed": seed, **dials})
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -16,12 +17,15 @@ from memsim.errors import ScenarioError
 from memsim.scenario import ScenarioBuilder, load_scenario
 from memsim.scenario.generator.dials import ASKED, DIALS, FAMILIES, Generate
 from memsim.scenario.generator.event_log import SessionDays, Story
+from memsim.scenario.generator.question_forms import forms_of
 from memsim.scenario.generator.solver import UnprovenAnswerError, proven, without_evidence
 from memsim.scenario.generator.story_script import defaults_of, family, story_of
+from memsim.scoring.answer_score import judge_answer
 
 DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
 HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100, "reverted": 4}
+HIGH |= {"late": 6, "aliases": 4, "depends": 3}
 
 
 def settings() -> Iterator[tuple[str, str, int]]:
@@ -39,7 +43,8 @@ SETTINGS = [*settings()]
 def test_every_answer_is_proven(name: str, dial: str, value: int) -> None:
     """A replay gives it, and gives another without any one event that it needs."""
     for seed in range(3):
-        story = story_of(Generate(line=None, family=name, seed=seed, **{dial: value}), DAYS)
+        turned: dict[str, Any] = {dial: value}
+        story = story_of(Generate(line=None, family=name, seed=seed, **turned), DAYS)
         for question, found in zip(story.questions, proven(story), strict=True):
             assert bool(found.evidence) is bool(question.expect)
             assert found.answer not in without_evidence(story, question, found)
@@ -92,6 +97,135 @@ def test_what_is_reverted_has_its_first_value_again() -> None:
     assert (0, 5) == found.evidence
 
 
+def test_what_is_told_late_does_not_hold_now() -> None:
+    """The last statement is of an earlier day, so the answer is the value of the latest day."""
+    step = Generate(
+        line=None, family="updates", facts=1, updates=2, unreal=0, unknown=0, late=2, noise=0
+    )
+    story = story_of(step, DAYS)
+    (found,) = proven(story)
+    *_, newest, older, oldest = story.events
+
+    assert (newest.value,) == found.answer
+    assert {older.value, oldest.value} < {*found.stale}
+    assert older.session == oldest.session > newest.session
+    days = [event.day for event in (older, newest) if event.day]
+    assert days[0] < days[1]
+    assert f"{days[0].day} January 2026" in older.text
+
+
+def test_a_thing_is_told_and_asked_of_by_any_of_its_names() -> None:
+    """Where the statement has another name than the question, what says the names is evidence."""
+    step = Generate(line=None, family="updates", facts=8, unreal=0, unknown=0, aliases=3)
+    story = story_of(step, DAYS)
+    chains = 0
+    for question, found in zip(story.questions, proven(story), strict=True):
+        *names, told = (story.events[place] for place in found.evidence)
+        assert {"names"} >= {event.kind for event in names}
+        assert question.subject in question.ask
+        assert told.subject in told.text
+        said = {name for event in names for name in (event.subject, event.value)}
+        assert said >= {question.subject, told.subject} or question.subject == told.subject
+        chains += len(names) > 1
+
+    assert chains
+
+
+def test_a_change_makes_what_depends_on_it_stale() -> None:
+    """Nobody says that the room is another one: the carer of another drawer sits there."""
+    step = Generate(line=None, family="updates", facts=4, updates=2, unknown=0, depends=2)
+    story = story_of(step, DAYS)
+    for found in proven(story):
+        chain = [story.events[place] for place in found.evidence]
+        assert ["carer", "room"] == [event.attribute for event in chain[1:]]
+        assert [chain[0].value, chain[1].value] == [event.subject for event in chain[1:]]
+        assert 2 == len(found.stale)
+        rooms = {event.value for event in story.events if event.attribute == "room"}
+        assert {*found.stale, *found.answer} < rooms
+
+
+FORMED = [(name, form) for name in FAMILIES for form in forms_of(name)[1:]]
+
+
+@pytest.mark.parametrize(("name", "form"), FORMED)
+@pytest.mark.parametrize("dials", [{}, {"noise": 100}, {"facts": 3, "unknown": 0}])
+def test_an_answer_in_another_form_is_proven(name: str, form: str, dials: dict[str, Any]) -> None:
+    """A replay gives it, and gives another without the evidence; no statement is another one."""
+    for seed in range(3):
+        step = Generate(line=None, family=name, seed=seed, form=form, **dials)
+        story = story_of(step, DAYS)
+        assert story.events == story_of(replace(step, form=None), DAYS).events
+        for question, found in zip(story.questions, proven(story), strict=True):
+            assert bool(found.evidence) is bool(question.expect)
+            assert found.answer not in without_evidence(story, question, found)
+
+
+@pytest.mark.parametrize("dials", [{"updates": 0}, {"reverted": 2, "updates": 1}, {"late": 2}])
+@pytest.mark.parametrize("form", ["yes_no", "count", "when", "before", "list"])
+def test_a_form_is_proven_however_a_value_came_about(form: str, dials: dict[str, Any]) -> None:
+    """Also where it never changed, came back, or was told late; else it is refused."""
+    step = Generate(line=None, family="updates", form=form, **dials)
+    if "late" in dials and form in {"count", "before"}:
+        with pytest.raises(ScenarioError, match="which late leaves open"):
+            story_of(step, DAYS)
+        return
+    story = story_of(step, DAYS)
+    for question, found in zip(story.questions, proven(story), strict=True):
+        assert bool(found.evidence) is bool(question.expect)
+
+
+@pytest.mark.parametrize("name", ["updates", "aggregation", "temporal"])
+def test_a_guess_of_yes_or_no_is_right_for_half_of_them(name: str) -> None:
+    """Who always says yes, or always no, passes every other question."""
+    scenario = ScenarioBuilder("x").generate(name, form="yes_no", unknown=0).build()
+    for guess in ("Yes.", "No."):
+        passed = [judge_answer(probe, guess).outcome == "PASS" for probe in scenario.probes]
+        assert len(passed) - 2 * sum(passed) in {0, 1, -1}
+    assert {"yes_no"} == {probe.labels["form"] for probe in scenario.probes}
+
+
+@pytest.mark.parametrize("name", ["updates", "aggregation", "temporal"])
+def test_a_form_has_its_evidence_in_the_context_of_the_oracle(name: str) -> None:
+    """All of it for each question, and none without a memory; a short window has less."""
+    dials = {"late": 2} if name == "temporal" else {}
+    scenarios = [
+        ScenarioBuilder(form).generate(name, form=form, **dials).build() for form in forms_of(name)
+    ]
+    probes = memsim.run(scenarios, "sliding_window:messages=40").to_pandas("probes")
+    told = probes[probes.evidence_all.notna()]
+    held = told.groupby(["strategy", "scenario"])["evidence_all"].mean()
+
+    assert {1.0} == {*held["oracle"]}
+    assert {0.0} == {*held["no_memory"]}
+    assert max(held["sliding_window:messages=40"]) < 0.9
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        (Generate(line=3, family="multi_hop", form="count"), "multi_hop has no form count"),
+        (Generate(line=3, family="updates", form="when", depends=1), "give one of them"),
+        (Generate(line=3, family="aggregation", form="yes_no", removed=0), "removed is 1 or more"),
+    ],
+)
+def test_a_form_that_cannot_be_asked_is_refused(step: Generate, said: str) -> None:
+    """With what can."""
+    with pytest.raises(ScenarioError, match=said):
+        story_of(step, DAYS)
+
+
+def test_a_day_is_told_of_in_later_sessions_as_well() -> None:
+    """All of its statements are needed, and the later ones name the date."""
+    step = Generate(line=None, family="temporal", facts=2, look_alikes=0, unknown=0, late=2)
+    for question, found in zip(
+        (story := story_of(step, DAYS)).questions, proven(story), strict=True
+    ):
+        first, *late = (story.events[place] for place in found.evidence)
+        assert 2 == len(late)
+        assert all(event.session > first.session for event in late)
+        assert all(question.ask[-15:-1].split()[-2] in event.text for event in late)
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_noise_changes_words_and_never_a_value(name: str) -> None:
     """Each value stands in its statement, the story beneath is the same, and so is a repetition."""
@@ -120,10 +254,13 @@ def test_a_seed_tells_one_story() -> None:
     assert {p.expect for p in one.probes}.isdisjoint({p.expect for p in other.probes if p.expect})
 
 
-def test_the_evidence_holds_every_answer_and_nobody_guesses_one() -> None:
-    """With all families: all answers in the oracle's context, none without a memory."""
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_evidence_holds_every_answer_and_nobody_guesses_one(name: str) -> None:
+    """At both ends of each dial: all answers in the oracle's context, none without a memory."""
+    ends = [(dial, value) for n, dial, value in SETTINGS if n == name and dial != "distance"]
     scenarios = [
-        ScenarioBuilder(name).generate(name, distance=6).build() for name in sorted(FAMILIES)
+        ScenarioBuilder(f"{dial}-{value}").generate(name, distance=6, **{dial: value}).build()
+        for dial, value in ends
     ]
     probes = memsim.run(scenarios, "sliding_window:messages=2").to_pandas("probes")
     held = probes.groupby("strategy")["answer_in_context"].mean()
@@ -145,7 +282,7 @@ def test_a_dial_makes_it_harder(name: str, dial: str) -> None:
     assert any(most[key] < least[key] - 0.05 for key in least), (least, most)
 
 
-def _held(name: str, dials: dict[str, int]) -> dict[tuple[str, int], float]:
+def _held(name: str, dials: dict[str, Any]) -> dict[tuple[str, int], float]:
     scenario = ScenarioBuilder("x").generate(name, **dials).build()
     found = memsim.run(scenario, ["bm25", "sliding_window"], budgets=["128", "512", "1k"])
     probes = found.to_pandas("probes")

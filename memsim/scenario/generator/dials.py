@@ -30,6 +30,11 @@ DIALS: Mapping[str, Dial] = {
     "updates": Dial(0, 400, "how often each fact changes"),
     "unreal": Dial(0, 20, "changes of each fact that are denied, supposed, quoted or joked"),
     "reverted": Dial(0, 20, "how often each fact changes and goes back to its first value"),
+    "late": Dial(0, 20, "what is told of each fact after newer things, with its date"),
+    "aliases": Dial(0, 10, "other names of each thing, by which it is told and asked of"),
+    "depends": Dial(
+        0, 3, "facts on the way from each value to the answer, by which it changes too"
+    ),
     "look_alikes": Dial(0, 50, "facts in almost the same words, for each that is asked about"),
     "hops": Dial(1, 6, "facts that lead to the answer"),
     "items": Dial(1, 20, "things in each list at the end"),
@@ -46,6 +51,11 @@ ASKED = frozenset({"unknown"})
 SHARED: Mapping[str, int] = {"noise": 0}
 """Dials that every family has, and where they stand."""
 
+FORMS: tuple[str, ...] = ("value", "yes_no", "count", "when", "before", "list")
+"""How a story may be asked about: as its family does it, or in another form where it can be."""
+
+FORM = "how it is asked: a value, yes or no, how many, when, what came before, or all of them"
+
 SEED = Dial(0, 1_000_000_000, "another seed tells another story")
 
 
@@ -60,11 +70,15 @@ class Generate:
     line: int | None
     family: Annotated[str, Key(ChoiceKind(FAMILIES), "what is hard about the story")]
     seed: Annotated[int, _key(SEED)] = 0
+    form: Annotated[str | None, Key(ChoiceKind(FORMS), FORM)] = None
     facts: Annotated[int | None, _key(DIALS["facts"])] = None
     distance: Annotated[int | None, _key(DIALS["distance"])] = None
     updates: Annotated[int | None, _key(DIALS["updates"])] = None
     unreal: Annotated[int | None, _key(DIALS["unreal"])] = None
     reverted: Annotated[int | None, _key(DIALS["reverted"])] = None
+    late: Annotated[int | None, _key(DIALS["late"])] = None
+    aliases: Annotated[int | None, _key(DIALS["aliases"])] = None
+    depends: Annotated[int | None, _key(DIALS["depends"])] = None
     look_alikes: Annotated[int | None, _key(DIALS["look_alikes"])] = None
     hops: Annotated[int | None, _key(DIALS["hops"])] = None
     items: Annotated[int | None, _key(DIALS["items"])] = None

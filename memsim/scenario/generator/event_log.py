@@ -9,16 +9,45 @@ from typing import Literal
 from memsim.fast_dataclass import fast_init
 from memsim.scenario.script import Ability, Match
 
-EventKind = Literal["is", "adds", "removes", "follows", "restores", "unreal"]
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
+    *("October", "November", "December"),
+)
+
+EventKind = Literal["is", "adds", "removes", "follows", "restores", "names", "unreal"]
 """What an event does to the world.
 
 `is` gives an attribute its only value. `adds` and `removes` change a list. `follows` says what
 comes after a step. `restores` gives an attribute its first value again, which the text need not
-say. `unreal` is denied, supposed, quoted or joked, and changes nothing.
+say. `names` gives an entity another name. `unreal` is denied, supposed, quoted or joked, and
+changes nothing.
 """
 
-QuestionKind = Literal["now", "list", "path", "chain", "day"]
-"""What is asked: the present value, a list, the end of a path or all of it, a day's events."""
+QuestionKind = Literal[
+    "now",
+    "list",
+    "path",
+    "chain",
+    "day",
+    "holds",
+    "changes",
+    "since",
+    "before",
+    "ever",
+    "belongs",
+    "size",
+    "done",
+    "date",
+    "deeds",
+    "first",
+]
+"""What is asked.
+
+The present value, a list, the end of a path or all of it, a day's events. Of a value: whether it
+is `claim`, how often it changed, since when it holds, what came before it, all that it ever was.
+Of a list: whether it has `claim`, how long it is. Of events: whether `claim` was on a day, on
+which day, how many were on a day, which of two was first.
+"""
 
 
 @fast_init
@@ -28,11 +57,11 @@ class StoryEvent:
 
     Attributes:
         text: how it is told.
-        subject: the entity that it is about.
+        subject: the entity that it is about, by the name that `text` has for it.
         attribute: what of it; for `follows`, the procedure in which `value` follows `subject`.
         value: the value, as `text` spells it; for `restores`, the thing that `text` names.
         session: number of the session in which it is told, from 0.
-        day: when it happened, if that is not when it is told.
+        day: when it happened; None where the order of telling says enough.
     """
 
     kind: EventKind
@@ -54,6 +83,8 @@ class StoryQuestion:
         path: the attribute; for `path`, each attribute to follow in turn.
         expect: the answer; every part of a list; empty if it was never told.
         day: the day that is asked about.
+        claim: the value that the question names.
+        choices: the answers of which one is right, where the question says them.
     """
 
     kind: QuestionKind
@@ -62,6 +93,8 @@ class StoryQuestion:
     path: tuple[str, ...]
     expect: tuple[str, ...]
     day: date | None = None
+    claim: str = ""
+    choices: tuple[str, ...] = ()
     ability: Ability = "recall"
     match: Match | None = None
 
@@ -90,3 +123,8 @@ class SessionDays:
     def of(self, session: int) -> date:
         """The day of a session, counted from 0."""
         return self.first + session * self.apart
+
+
+def spoken_day(day: date) -> str:
+    """A day as a statement or a question names it: `5 January 2026`."""
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"

@@ -8,7 +8,15 @@ from typing import NamedTuple
 from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
 from memsim.scenario.generator.random_draw import Draw
 
-DEFAULTS = {"facts": 6, "distance": 80, "items": 4, "removed": 1, "look_alikes": 1, "unknown": 1}
+DEFAULTS = {
+    "facts": 6,
+    "distance": 80,
+    "items": 4,
+    "removed": 1,
+    "look_alikes": 1,
+    "aliases": 0,
+    "unknown": 1,
+}
 ABOUT = "What belongs to a list that was never told at once?"
 
 
@@ -18,6 +26,8 @@ class Collection(NamedTuple):
     ask: str
     adds: tuple[str, ...]
     removes: str
+    holds: str
+    size: str
 
 
 COLLECTIONS = (
@@ -29,6 +39,8 @@ COLLECTIONS = (
             "{o} grows some {v} moss in a jar.",
         ),
         "The {v} one died, so {o} grows it no more.",
+        "Is {v} one of the plants that {o} grows?",
+        "How many plants does {o} grow?",
     ),
     Collection(
         "List all the languages that {o} studies.",
@@ -38,6 +50,8 @@ COLLECTIONS = (
             "For the journey {o} studies {v}.",
         ),
         "{o} has given {v} up and studies it no longer.",
+        "Is {v} one of the languages that {o} studies?",
+        "How many languages does {o} study?",
     ),
     Collection(
         "List all the instruments that {o} plays.",
@@ -47,6 +61,8 @@ COLLECTIONS = (
             "{o} plays a {v} flute as well.",
         ),
         "{o} has sold the {v} thing and plays it no more.",
+        "Is {v} one of the instruments that {o} plays?",
+        "How many instruments does {o} play?",
     ),
 )
 

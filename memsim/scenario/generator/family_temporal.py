@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date, timedelta
 
-from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
+from memsim.scenario.generator.event_log import (
+    SessionDays,
+    Story,
+    StoryEvent,
+    StoryQuestion,
+    spoken_day,
+)
 from memsim.scenario.generator.random_draw import Draw
 
-DEFAULTS = {"facts": 10, "distance": 80, "look_alikes": 1, "unknown": 1}
+DEFAULTS = {"facts": 10, "distance": 80, "look_alikes": 1, "late": 0, "unknown": 1}
 MOST = {"look_alikes": 3}
 ABOUT = "What happened on a day that nobody named?"
 
@@ -26,7 +33,10 @@ _WHEN = ("Yesterday", "The day before yesterday", "Three days ago", "Four days a
 
 
 def story(dials: Mapping[str, int], draw: Draw, days: SessionDays) -> Story:
-    """What happened in the days before a session is told in any order."""
+    """What happened in the days before a session is told in any order.
+
+    What is told late of the day that is asked about comes in a later session, with its date.
+    """
     events: list[StoryEvent] = []
     questions: list[StoryQuestion] = []
     for number in range(dials["facts"]):
@@ -34,10 +44,18 @@ def story(dials: Mapping[str, int], draw: Draw, days: SessionDays) -> Story:
         ago = draw.shuffled(range(1, len(_WHEN) + 1))[: 1 + dials["look_alikes"]]
         said = [_event(each, told, number, draw) for each in ago]
         events += said
-        questions.append(_question(draw.pick(said)))
+        asked = draw.pick(said)
+        late = [
+            _late(asked, draw.number(number + 1, dials["facts"]), draw)
+            for _ in range(dials["late"])
+        ]
+        events += late
+        questions.append(_question(asked, *late))
     # Between what is told of one session and the next, days are left of which nothing is told.
     questions += [_asked(days.of(number) + timedelta(days=1)) for number in range(dials["unknown"])]
-    return Story(events=tuple(events), questions=tuple(questions), sessions=dials["facts"])
+    events.sort(key=lambda event: event.session)
+    sessions = dials["facts"] + bool(dials["late"])
+    return Story(events=tuple(events), questions=tuple(questions), sessions=sessions)
 
 
 def _event(days: int, told: date, session: int, draw: Draw) -> StoryEvent:
@@ -54,15 +72,28 @@ def _event(days: int, told: date, session: int, draw: Draw) -> StoryEvent:
     )
 
 
-def _question(event: StoryEvent) -> StoryQuestion:
+def _late(event: StoryEvent, session: int, draw: Draw) -> StoryEvent:
+    """Another thing of the same day."""
     assert event.day is not None  # noqa: S101 - each of these has its day
-    return _asked(event.day, event.value)
+    value = draw.word()
+    text = f"On {spoken_day(event.day)} {draw.pick(_DONE).format(v=value)} as well."
+    return replace(event, text=text, value=value, session=session)
+
+
+def _question(event: StoryEvent, *late: StoryEvent) -> StoryQuestion:
+    assert event.day is not None  # noqa: S101 - each of these has its day
+    told = sorted(late, key=lambda one: one.session)
+    asked = _asked(event.day, event.value, *(one.value for one in told))
+    if not late:
+        return asked
+    ask = f"List everything that I did on {spoken_day(event.day)}."
+    return replace(asked, ask=ask, match="all")
 
 
 def _asked(day: date, *expect: str) -> StoryQuestion:
     return StoryQuestion(
         kind="day",
-        ask=f"What did I do on {day.day} {day:%B} {day.year}?",
+        ask=f"What did I do on {spoken_day(day)}?",
         subject="me",
         path=("day",),
         expect=expect,

@@ -43,6 +43,12 @@ class Draw:
         self._random = random.Random(seed)
         self._used: set[str] = set()
 
+    def beside(self, seed: str) -> Draw:
+        """Chance with a seed of its own, whose words are new to this one as well."""
+        other = Draw(seed)
+        other._used = self._used
+        return other
+
     def pick(self, options: Sequence[T]) -> T:
         """One of several."""
         return self._random.choice(options)

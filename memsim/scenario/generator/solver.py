@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import NamedTuple
 
-from memsim.scenario.generator.event_log import Story, StoryEvent, StoryQuestion
+from memsim.scenario.generator.event_log import Story, StoryEvent, StoryQuestion, spoken_day
 
 
 class UnprovenAnswerError(Exception):
@@ -27,65 +30,110 @@ class Solution:
     evidence: tuple[int, ...] = ()
 
 
-class _World:
-    """What the events leave behind: for each attribute, its values with their places."""
+class _Version(NamedTuple):
+    """A value of an attribute, in the order in which the values held."""
 
-    def __init__(self, events: Iterable[tuple[int, StoryEvent]]) -> None:
-        self._values: dict[tuple[str, str], list[tuple[str, int]]] = {}
-        self._restored: dict[int, int] = {}
-        self._lists: dict[tuple[str, str], dict[str, int]] = {}
+    day: date
+    place: int
+    value: str
+    name: str
+
+
+class _World:
+    """What the events leave behind: for each attribute, its values with days and places.
+
+    What has no day counts as told in order. A later day wins, whenever it was told. An entity may
+    have several names; each but the first leads to the one before it.
+    """
+
+    def __init__(self, told: Iterable[tuple[int, StoryEvent]]) -> None:
+        events = tuple(told)
+        self._named = {e.value: (e.subject, place) for place, e in events if e.kind == "names"}
+        self._values: dict[tuple[str, str], list[_Version]] = {}
+        self._restored: dict[int, _Version] = {}
+        self._lists: dict[tuple[str, str], dict[str, tuple[int, str]]] = {}
         self._gone: dict[tuple[str, str], list[str]] = {}
+        self._removed: dict[tuple[str, str], dict[str, tuple[int, str]]] = {}
         self._days: list[tuple[int, StoryEvent]] = []
         for place, event in events:
             self._take(place, event)
 
     def _take(self, place: int, event: StoryEvent) -> None:
-        key = event.subject, event.attribute
+        key = self._first_name(event.subject), event.attribute
         if event.day is not None:
             self._days.append((place, event))
         match event.kind:
             case "is" | "follows":
-                self._values.setdefault(key, []).append((event.value, place))
+                self._hold(key, event, place, event.value)
             case "restores":
-                self._restore(key, place)
+                self._restore(key, event, place)
             case "adds":
-                self._lists.setdefault(key, {})[event.value] = place
+                self._lists.setdefault(key, {})[event.value] = place, event.subject
             case "removes":
                 self._lists.get(key, {}).pop(event.value, None)
                 self._gone.setdefault(key, []).append(event.value)
-            case "unreal":
+                self._removed.setdefault(key, {})[event.value] = place, event.subject
+            case "names" | "unreal":
                 pass
 
-    def _restore(self, key: tuple[str, str], place: int) -> None:
-        versions = self._values.get(key)
-        if versions:
-            value, first = versions[0]
-            versions.append((value, place))
+    def _first_name(self, name: str) -> str:
+        return self._names(name)[-1]
+
+    def _names(self, name: str) -> list[str]:
+        """A name, and those that it leads to."""
+        found = [name]
+        while found[-1] in self._named:
+            found.append(self._named[found[-1]][0])
+        return found
+
+    def _between(self, one: str, other: str) -> list[int]:
+        """Places of the events that say that two names are of one entity."""
+        apart = {*self._names(one)} ^ {*self._names(other)}
+        return [self._named[name][1] for name in apart]
+
+    def _hold(self, key: tuple[str, str], event: StoryEvent, place: int, value: str) -> None:
+        version = _Version(event.day or date.min, place, value, event.subject)
+        insort(self._values.setdefault(key, []), version)
+
+    def _restore(self, key: tuple[str, str], event: StoryEvent, place: int) -> None:
+        if versions := self._values.get(key):
+            first = versions[0]
+            self._hold(key, event, place, first.value)
             self._restored[place] = first
 
     def answer(self, question: StoryQuestion) -> Solution:
         match question.kind:
-            case "now":
-                return self._now(question.subject, question.path[0])
             case "path" | "chain":
                 return self._followed(question)
             case "list":
                 return self._listed(question)
-            case "day":
-                return self._of_day(question)
+            case "holds" | "changes" | "since" | "before" | "ever":
+                return self._of_versions(question)
+            case "belongs" | "size":
+                return self._of_list(question)
+            case "day" | "done" | "date" | "deeds" | "first":
+                return self._of_events(question)
+            case _:
+                return self._now(question.subject, question.path[0])
 
     def _now(self, subject: str, attribute: str) -> Solution:
-        versions = self._values.get((subject, attribute), [])
+        versions = self._values.get((self._first_name(subject), attribute), [])
         if not versions:
             return Solution()
-        value, place = versions[-1]
-        stale = dict.fromkeys(old for old, _ in versions[:-1] if old != value)
-        return Solution(answer=(value,), stale=tuple(stale), evidence=self._evidence(place))
-
-    def _evidence(self, place: int) -> tuple[int, ...]:
+        now = versions[-1]
+        stale = dict.fromkeys(v.value for v in versions[:-1] if v.value != now.value)
         # Who reads that something is back where it was first must know where that was.
-        first = self._restored.get(place)
-        return (place,) if first is None else (first, place)
+        first = self._restored.get(now.place)
+        needed = [now] if first is None else [first, now]
+        evidence = self._evidence(subject, ((v.place, v.name) for v in needed))
+        return Solution(answer=(now.value,), stale=tuple(stale), evidence=evidence)
+
+    def _evidence(self, asked: str, told: Iterable[tuple[int, str]]) -> tuple[int, ...]:
+        """Places that tell something, and those that say that it is told of what is asked about."""
+        needed: set[int] = set()
+        for place, name in told:
+            needed |= {place, *self._between(asked, name)}
+        return tuple(sorted(needed))
 
     def _followed(self, question: StoryQuestion) -> Solution:
         subject = question.subject
@@ -98,14 +146,91 @@ class _World:
             (subject,) = found.answer
             passed.append(subject)
             evidence += found.evidence
-        answer = passed if question.kind == "chain" else passed[-1:]
-        return Solution(answer=tuple(answer), evidence=tuple(evidence))
+        if question.kind == "chain":
+            return Solution(answer=tuple(passed), evidence=tuple(evidence))
+        reached = self._reached({question.subject: None}, question.path)
+        stale = tuple(value for value in reached if value != subject)
+        return Solution(answer=(subject,), stale=stale, evidence=tuple(evidence))
+
+    def _reached(self, subjects: Iterable[str], path: tuple[str, ...]) -> Iterable[str]:
+        """What a path leads to, with every value that its attributes ever had."""
+        for attribute in path:
+            subjects = dict.fromkeys(
+                version.value
+                for subject in subjects
+                for version in self._values.get((self._first_name(subject), attribute), ())
+            )
+        return subjects
+
+    def _of_versions(self, question: StoryQuestion) -> Solution:
+        versions = self._values.get((self._first_name(question.subject), question.path[0]), [])
+        if not versions:
+            return Solution()
+        now = versions[-1]
+        places = [(version.place, version.name) for version in versions]
+        answer: tuple[str, ...]
+        match question.kind:
+            case "holds":
+                held = self._now(question.subject, question.path[0])
+                return replace(held, answer=(_yes(now.value == question.claim),), stale=())
+            case "changes":
+                answer, told = (str(len(versions) - 1),), places
+            case "since":
+                answer, told = (spoken_day(now.day),), places[-1:]
+            case "before":
+                if len(versions) < 2 or now.value != question.claim:
+                    return Solution()
+                answer, told = (versions[-2].value,), places[-2:]
+            case _:
+                first: dict[str, tuple[int, str]] = {}
+                for version in versions:
+                    first.setdefault(version.value, (version.place, version.name))
+                answer, told = tuple(first), [*first.values()]
+        return Solution(answer=answer, evidence=self._evidence(question.subject, told))
+
+    def _of_list(self, question: StoryQuestion) -> Solution:
+        key = self._first_name(question.subject), question.path[0]
+        held, gone = self._lists.get(key, {}), self._removed.get(key, {})
+        if not held and not gone:
+            return Solution()
+        if question.kind == "size":
+            told = [*held.values(), *gone.values()]
+            return Solution(
+                answer=(str(len(held)),), evidence=self._evidence(question.subject, told)
+            )
+        place = held.get(question.claim) or gone.get(question.claim)
+        if place is None:
+            return Solution()
+        evidence = self._evidence(question.subject, [place])
+        return Solution(answer=(_yes(question.claim in held),), evidence=evidence)
+
+    def _of_events(self, question: StoryQuestion) -> Solution:
+        if question.kind in {"day", "deeds"}:
+            found = self._of_day(question)
+            if question.kind == "day":
+                return found
+            return replace(found, answer=(str(len(found.answer)),) if found.answer else ())
+        named = question.choices if question.kind == "first" else (question.claim,)
+        events = {e.value: (e.day or date.min, place) for place, e in self._days}
+        days = [events[value] for value in named if value in events]
+        if len(days) < len(named):
+            return Solution()
+        evidence = tuple(sorted(place for _, place in days))
+        match question.kind:
+            case "done":
+                answer = _yes(days[0][0] == question.day)
+            case "date":
+                answer = spoken_day(days[0][0])
+            case _:
+                answer = min(named, key=lambda value: events[value][0])
+        return Solution(answer=(answer,), evidence=evidence)
 
     def _listed(self, question: StoryQuestion) -> Solution:
-        key = question.subject, question.path[0]
+        key = self._first_name(question.subject), question.path[0]
         held = self._lists.get(key, {})
         stale = tuple(v for v in dict.fromkeys(self._gone.get(key, ())) if v not in held)
-        return Solution(answer=tuple(held), stale=stale, evidence=tuple(sorted(held.values())))
+        evidence = self._evidence(question.subject, held.values())
+        return Solution(answer=tuple(held), stale=stale, evidence=evidence)
 
     def _of_day(self, question: StoryQuestion) -> Solution:
         found = [
@@ -115,6 +240,10 @@ class _World:
         ]
         answer = tuple(event.value for _, event in found)
         return Solution(answer=answer, evidence=tuple(place for place, _ in found))
+
+
+def _yes(holds: bool) -> str:  # noqa: FBT001 - it is what is said
+    return "yes" if holds else "no"
 
 
 def solved(story: Story) -> list[Solution]:

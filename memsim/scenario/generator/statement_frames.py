@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementFrame:
     """How one kind of thing is told and asked.
 
-    In each text `{s}` stands for the thing, `{v}` for its value and `{o}` for another person.
+    In each text `{s}` stands for the thing, `{v}` for its value, `{o}` for another person and `{d}`
+    for a day. `about` is what `{s}` is at, as a noun of a question.
     """
 
     thing: str
@@ -18,6 +20,13 @@ class StatementFrame:
     changes: tuple[str, ...]
     unreal: tuple[str, ...]
     restored: str
+    late: str
+    about: str
+    holds: str
+    changed: str
+    since: str
+    before: str
+    ever: str
 
 
 UPDATED = (
@@ -37,6 +46,13 @@ UPDATED = (
             "{o} asked whether {s} should go to the {v} drawer, and I said no.",
         ),
         restored="{s} is back in the drawer that it lay in at the very first.",
+        late="I never told you: on {d} I had laid {s} into the {v} drawer for a while.",
+        about="the drawer with {s}",
+        holds="Does {s} lie in the {v} drawer now?",
+        changed="How many times was {s} moved to another drawer?",
+        since="On which day was {s} put where it lies now?",
+        before="In which drawer did {s} lie just before the {v} drawer?",
+        ever="List all the drawers in which {s} has lain.",
     ),
     StatementFrame(
         thing="bicycle",
@@ -53,6 +69,13 @@ UPDATED = (
             "{o} dreamt that {s} is parked on the {v} roof.",
         ),
         restored="{s} is parked again where it stood at the very first.",
+        late="I never told you: from {d} {s} had been parked behind the {v} school for a while.",
+        about="the place where {s} is parked",
+        holds="Is {s} parked at the place called {v} now?",
+        changed="How many times did {s} get another place to be parked at?",
+        since="On which day was {s} brought to the place where it is parked now?",
+        before="Where was {s} parked just before {v}?",
+        ever="List all the places where {s} has been parked.",
     ),
     StatementFrame(
         thing="landlord",
@@ -67,6 +90,13 @@ UPDATED = (
             "{o} thought that {s} is {v}, but that is wrong.",
         ),
         restored="{s} is once more the person who it was at the very first.",
+        late="I never told you: from {d} {s} had been {v} for a while.",
+        about="{s}",
+        holds="Is {v} the person who is {s} now?",
+        changed="How many times did somebody else become {s}?",
+        since="On which day did the person who is {s} now become it?",
+        before="Who was {s} just before {v}?",
+        ever="List everybody who has been {s}.",
     ),
     StatementFrame(
         thing="orchestra",
@@ -81,6 +111,43 @@ UPDATED = (
             "{o} told everybody that {s} rehearses in the {v} hall, as a joke.",
         ),
         restored="{s} has gone back to the hall that it had at the very first.",
+        late="I never told you: from {d} {s} had rehearsed in the {v} hall for a while.",
+        about="the hall where {s} rehearses",
+        holds="Does {s} rehearse in the {v} hall now?",
+        changed="How many times did {s} go to another hall?",
+        since="On which day did {s} go to the hall where it rehearses now?",
+        before="In which hall did {s} rehearse just before the {v} hall?",
+        ever="List all the halls where {s} has rehearsed.",
     ),
 )
 """Things whose value changes."""
+
+
+class Dependence(NamedTuple):
+    """A fact that depends on the one before it: how it is told, and what then is asked.
+
+    In `told`, `{a}` stands for what it depends on and `{b}` for its value.
+    """
+
+    attribute: str
+    told: str
+    ask: str
+    person: bool
+
+
+DEPENDENCES = (
+    Dependence("carer", "{b} looks after {a} for us.", "Who looks after {about} now?", person=True),
+    Dependence(
+        "room",
+        "{a} sits in the {b} room.",
+        "In which room sits the person who looks after {about} now?",
+        person=False,
+    ),
+    Dependence(
+        "badge",
+        "The {a} room opens with the {b} badge.",
+        "Which badge opens the room of the person who looks after {about} now?",
+        person=False,
+    ),
+)
+"""What depends on a value: on a place its carer, on the carer a room, on the room a badge."""

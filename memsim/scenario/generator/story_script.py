@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
@@ -12,12 +12,21 @@ from types import ModuleType
 from memsim.errors import ScenarioError
 from memsim.scenario.document import nearest_name
 from memsim.scenario.generator.dials import DIALS, SHARED, Generate
-from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
+from memsim.scenario.generator.entity_aliases import first_names, with_aliases
+from memsim.scenario.generator.event_log import (
+    EventKind,
+    QuestionKind,
+    SessionDays,
+    Story,
+    StoryEvent,
+    StoryQuestion,
+)
 from memsim.scenario.generator.message_noise import with_noise
+from memsim.scenario.generator.question_forms import VALUE, with_form
 from memsim.scenario.generator.random_draw import Draw
 from memsim.scenario.generator.solver import Solution, proven
 from memsim.scenario.record_kinds import Named
-from memsim.scenario.script import UNKNOWN
+from memsim.scenario.script import UNKNOWN, Match
 from memsim.scenario.script_plan import (
     FactNote,
     Filler,
@@ -92,8 +101,33 @@ def story_of(step: Generate, days: SessionDays) -> Story:
     draw = Draw(f"{step.family}:{step.seed}")
     dials = settings(step)
     made: Story = family(step.family).story(dials, draw, days)
-    # Noise draws on its own: the story beneath stays the same at every setting.
-    return with_noise(made, dials["noise"], f"noise:{step.family}:{step.seed}")
+    # Names and noise draw on their own: the story beneath stays the same at every setting.
+    seed = f"{step.family}:{step.seed}"
+    if step.form is not None:
+        _check_form(step, dials)
+        made = with_form(made, step.family, step.form, step.line)
+    made = with_aliases(made, dials.get("aliases", 0), draw.beside(f"aliases:{seed}"))
+    return with_noise(made, dials["noise"], f"noise:{seed}")
+
+
+def _check_form(step: Generate, dials: Mapping[str, int]) -> None:
+    if step.form != VALUE and dials.get("depends"):
+        raise ScenarioError(
+            f"form {step.form} asks about a value, and depends about what follows from it; "
+            "give one of them",
+            line=step.line,
+        )
+    if step.form in {"count", "before"} and dials.get("late") and step.family == "updates":
+        raise ScenarioError(
+            f"form {step.form} of updates asks for the order of changes, which late leaves open; "
+            "give one of them",
+            line=step.line,
+        )
+    if (step.family, step.form) == ("aggregation", "yes_no") and not dials["removed"]:
+        raise ScenarioError(
+            "form yes_no of aggregation asks about what has left a list, so removed is 1 or more",
+            line=step.line,
+        )
 
 
 class StoryScript:
@@ -111,6 +145,7 @@ class StoryScript:
         self._apart = timedelta(days=WEEK + (pace * settings(step)["distance"]).days)
         self._story = story_of(step, SessionDays(first=begins.date(), apart=self._apart))
         self._line = step.line
+        self._form = step.form
         self._prefix = prefix
         self._distance = settings(step)["distance"]
         self._solutions = proven(self._story)
@@ -125,15 +160,14 @@ class StoryScript:
         # A value of an attribute replaces the one before; things of a list stand side by side.
         names: dict[tuple[str, ...], str] = {}
         found: dict[int, str] = {}
-        restored = {e.subject for e in self._story.events if e.kind == "restores"}
-        for place, event in enumerate(self._story.events):
-            if event.kind in {"unreal", "removes"}:
-                continue
-            thing = event.value if event.kind == "adds" else ""
-            # What comes back is evidence beside what came between, so each has its own name.
-            thing = str(place) if event.subject in restored else thing
-            key = event.subject, event.attribute, thing
-            found[place] = names.setdefault(key, f"{self._prefix}{len(names) + 1}")
+        needed = {place for solution in self._solutions for place in solution.evidence}
+        keys = dict(_fact_keys(self._story.events, needed))
+        last = {key: place for place, key in keys.items()}
+        # Of what is needed and was not said last, each statement has a name of its own.
+        apart = {keys[place][0] for place in needed if last[keys[place]] != place}
+        for place, key in keys.items():
+            own = (*key, str(place)) if key[0] in apart else key
+            found[place] = names.setdefault(own, f"{self._prefix}{len(names) + 1}")
         return found
 
     def steps(self) -> Iterator[PlainStep]:
@@ -168,9 +202,53 @@ class StoryScript:
             expect=question.expect or (UNKNOWN,),
             forbid=solution.stale,
             ability=question.ability,
-            match=question.match if question.expect else None,
+            match=_match_of(question),
+            choices=question.choices,
+            derived=question.kind in _DERIVED,
+            labels=_labels(self._form, self._line),
             facts=tuple(dict.fromkeys(self._names[place] for place in solution.evidence)),
         )
+
+
+_THINGS: Mapping[EventKind, str] = {"adds": "{v}", "names": "{v}", "removes": "no {v}"}
+"""Kinds of events of which several stand side by side, and how each is told from the others."""
+
+
+def _fact_keys(
+    events: Iterable[StoryEvent], needed: Container[int]
+) -> Iterator[tuple[int, tuple[str, str, str]]]:
+    """For each statement, what it is about: a later statement about the same replaces it."""
+    events = tuple(events)
+    first = first_names(events)
+    for place, event in enumerate(events):
+        if event.kind == "unreal" or (event.kind == "removes" and place not in needed):
+            continue
+        thing = _THINGS.get(event.kind, "").format(v=event.value)
+        yield place, (first.get(event.subject, event.subject), event.attribute, thing)
+
+
+_DERIVED: frozenset[QuestionKind] = frozenset(
+    {"holds", "belongs", "done", "changes", "size", "deeds", "since", "date"}
+)
+"""Kinds of questions whose answer follows from what is said, and need not be said."""
+
+_MATCHES: Mapping[QuestionKind, Match] = {
+    "changes": "number",
+    "size": "number",
+    "deeds": "number",
+    "since": "date",
+    "date": "date",
+}
+
+
+def _match_of(question: StoryQuestion) -> Match | None:
+    if question.choices or not question.expect:
+        return None
+    return _MATCHES.get(question.kind, question.match)
+
+
+def _labels(form: str | None, line: int | None) -> tuple[Named[str], ...]:
+    return () if form is None else (Named("form", form, line),)
 
 
 def _spread(turns: int, parts: int) -> list[int]:

@@ -23,7 +23,8 @@ Written = dict[str, object]
 
 def short_script(name: str, step: Generate) -> Written:
     """A script of the step alone, with the dials that it gives."""
-    given = {"seed": step.seed} if step.seed else {}
+    words = {"form": step.form} if step.form else {}
+    given: Written = {**words, **({"seed": step.seed} if step.seed else {})}
     given |= {d: getattr(step, d) for d in DIALS if getattr(step, d) is not None}
     return {
         "memsim": VERSION,
@@ -66,6 +67,9 @@ def _probe(note: ProbeNote) -> Written:
     said |= {"not": _one_or_all(note.forbid)} if note.forbid else {}
     said |= {"ability": note.ability} if note.ability else {}
     said |= {"match": note.match} if note.match else {}
+    said |= {"choices": [*note.choices]} if note.choices else {}
+    said |= {"derived": True} if note.derived else {}
+    said |= {"labels": {n.name: n.value for n in note.labels}} if note.labels else {}
     return said | ({"facts": _one_or_all(note.facts)} if note.facts else {})
 
 
