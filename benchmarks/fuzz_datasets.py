@@ -110,6 +110,28 @@ def _hurt(chance: random.Random, rows: list[dict[str, str]]) -> list[dict[str, s
     return [{**row, name: hurt.decode(errors="replace")}, *rows]
 
 
+def convomem(folder: Path, _closing: ExitStack) -> Target:
+    """An item of ConvoMem, and a test case."""
+    told = {"speaker": "User", "text": "My boat is called Tern."}
+    talk = {"id": "c1", "messages": [told, {"speaker": "Assistant", "text": "Nice."}]}
+    item = {
+        "question": "Which boat do I have?",
+        "answer": "Tern",
+        "message_evidences": [told],
+        "conversations": [talk],
+    }
+    case = {"contextSize": 2, "conversations": [talk, talk], "evidenceItems": [item]}
+    path = folder / "user_evidence" / "1_evidence" / "x.json"
+    path.parent.mkdir(parents=True)
+
+    def target(chance: random.Random) -> None:
+        clear(path)
+        damage_json(chance, path, chance.choice(({"evidence_items": [item]}, [case])))
+        _play("convomem", path)
+
+    return target
+
+
 def memoryagentbench(folder: Path, _closing: ExitStack) -> Target:
     """A file of MemoryAgentBench, also as Parquet where pyarrow is installed."""
     row: dict[str, object] = {
@@ -153,6 +175,7 @@ def _parquet(rows: list[dict[str, object]]) -> bytes:
 
 
 DATASETS: dict[str, Callable[[Path, ExitStack], Target]] = {
+    "convomem": convomem,
     "memdaily": memdaily,
     "memfail": memfail,
     "memoryagentbench": memoryagentbench,

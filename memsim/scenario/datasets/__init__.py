@@ -47,6 +47,14 @@ DATASETS: dict[str, Dataset] = {
         source="github.com/mohammadtavakoli78/BEAM",
         rows="none",
     ),
+    "convomem": Dataset(
+        loader="convomem_from_options",
+        measures="one to six messages that answer, among up to 300 talks",
+        size="75,336 questions in 1,242 files; test cases of up to 300 talks",
+        licence="CC BY-NC 4.0; the code Apache 2.0",
+        source="huggingface.co/datasets/Salesforce/ConvoMem",
+        rows="none",
+    ),
     "halumem": Dataset(
         loader="halumem_from_options",
         measures="what each session told, updates, and questions after it",
