@@ -132,6 +132,34 @@ def convomem(folder: Path, _closing: ExitStack) -> Target:
     return target
 
 
+def meme(folder: Path, _closing: ExitStack) -> Target:
+    """A file of MEME."""
+    said = [{"role": "user", "content": "Ben leads."}, {"role": "assistant", "content": "Good."}]
+    session = {"timestamp": "2023/03/05 (Sun) 11:55", "conversation": said}
+    fact = {"entity": "lead", "value": "Ben", "conveyed_in_turn": 0}
+    asked = {"task_type": "Cas", "entity": ["reviewer"], "hop": 1, "question": "Who reviews?"}
+    block = {"timestamp": "2023/03/19 (Sun) 00:18", "position_after_session": 1}
+    questions = [{**asked, "expected_answer": "Ana", "gold_answer": "Eli"}]
+    episode = {
+        "episode_id": "pl_001",
+        "dependency_edges_used": [{"source": "lead", "target": "reviewer"}],
+        "sessions": [{**session, "gold_facts": [fact]}, session],
+        "before_questions": {**block, "questions": questions},
+        "after_questions": {
+            **block,
+            "questions": [*questions, {**questions[0], "task_type": "Abs"}],
+        },
+    }
+    path = folder / "meme.json"
+
+    def target(chance: random.Random) -> None:
+        clear(path)
+        damage_json(chance, path, [episode])
+        _play("meme", path)
+
+    return target
+
+
 def memoryagentbench(folder: Path, _closing: ExitStack) -> Target:
     """A file of MemoryAgentBench, also as Parquet where pyarrow is installed."""
     row: dict[str, object] = {
@@ -178,6 +206,7 @@ DATASETS: dict[str, Callable[[Path, ExitStack], Target]] = {
     "convomem": convomem,
     "memdaily": memdaily,
     "memfail": memfail,
+    "meme": meme,
     "memoryagentbench": memoryagentbench,
 }
 """Makes each target in a folder of its own."""

@@ -87,6 +87,14 @@ DATASETS: dict[str, Dataset] = {
         source="github.com/nuster1128/MemSim",
         rows="none",
     ),
+    "meme": Dataset(
+        loader="meme_from_options",
+        measures="what follows from a change: cascades, absences, deletions",
+        size="100 episodes; with 0, 32K or, for 40 of them, 128K tokens of filler",
+        licence="CC BY 4.0",
+        source="huggingface.co/datasets/meme-benchmark/MEME",
+        rows="none",
+    ),
     "memfail": Dataset(
         loader="memfail_from_options",
         measures="facts that coexist, hold on a condition, or follow from each other",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memsim.message import Message, Role, said
@@ -10,7 +12,8 @@ from memsim.scenario.script import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from datetime import datetime
+
+    from memsim.scenario.datasets.json_file import JsonObject
 
 ASKER = "user"
 """Who talks with the assistant, and asks the questions."""
@@ -18,8 +21,24 @@ ASKER = "user"
 Line = tuple[Role, str]
 """Who says it, and what."""
 
-Session = tuple["datetime", "Sequence[Line]"]
+Session = tuple[datetime, "Sequence[Line]"]
 """When it begins, and what is said in it."""
+
+_DATE = re.compile(r"([12]\d{3})/(\d\d)/(\d\d) \([A-Z][a-z]{2}\) (\d\d):(\d\d)")
+
+
+def read_session_date(entry: JsonObject, text: str) -> datetime:
+    """A date such as `2023/05/30 (Tue) 23:40`, as LongMemEval and MEME write it.
+
+    Raises:
+        ScenarioError: it is no such date.
+    """
+    found = _DATE.fullmatch(text.strip())
+    try:
+        year, month, day, hour, minute = map(int, found.groups() if found else ())
+        return datetime(year, month, day, hour, minute, tzinfo=UTC)
+    except ValueError:
+        entry.reject(f"has {text!r} as a date, not one such as '2023/05/30 (Tue) 23:40'")
 
 
 def dialogue_turns(sessions: Iterable[Session]) -> list[Turn]:

@@ -25,12 +25,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 
 from memsim.errors import ConfigError, ScenarioError
 from memsim.message import Message, Role, said
 from memsim.scenario.datasets.dataset_scenario import UTTERANCE, recorded_scenario
+from memsim.scenario.datasets.dialogue import read_session_date
 from memsim.scenario.datasets.json_file import JsonObject, read_json
 from memsim.scenario.script import Ability, Probe, Scenario, Turn
 
@@ -52,7 +52,6 @@ MOST_BYTES = 512 * 2**20
 """Twice the size of `longmemeval_s`; the larger `longmemeval_m` is not read as one file."""
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
-_DATE = re.compile(r"([12]\d{3})/(\d\d)/(\d\d) \([A-Z][a-z]{2}\) (\d\d):(\d\d)")
 _NO_ANSWER = "_abs"
 
 
@@ -81,7 +80,7 @@ def _scenario(path: Path, number: int, value: object, seen: set[str]) -> Scenari
     if not turns:
         entry.reject("has a history without a message")
     probe = _probe(f"{DATASET}-{name}:question", entry, history)
-    asked = _instant(entry, entry.text("question_date"))
+    asked = read_session_date(entry, entry.text("question_date"))
     return recorded_scenario(
         turns,
         (probe,),
@@ -112,7 +111,9 @@ class _History:
             )
         self._entry = entry
         self._gold = set(entry.texts("answer_session_ids"))
-        found = zip((_instant(entry, date) for date in dates), range(len(dates)), strict=True)
+        found = zip(
+            (read_session_date(entry, date) for date in dates), range(len(dates)), strict=True
+        )
         self._order = [(date, sessions[n], ids[n]) for date, n in sorted(found)]
 
     def turns(self) -> Iterator[Turn]:
@@ -192,12 +193,3 @@ def _probe(probe_id: str, entry: JsonObject, history: _History) -> Probe:
             "evidence": "message" if history.marked else "session",
         },
     )
-
-
-def _instant(entry: JsonObject, text: str) -> datetime:
-    found = _DATE.fullmatch(text.strip())
-    try:
-        year, month, day, hour, minute = map(int, found.groups() if found else ())
-        return datetime(year, month, day, hour, minute, tzinfo=UTC)
-    except ValueError:
-        entry.reject(f"has {text!r} as a date, not one such as '2023/05/30 (Tue) 23:40'")
