@@ -132,6 +132,50 @@ def convomem(folder: Path, _closing: ExitStack) -> Target:
     return target
 
 
+def longmemeval_v2(folder: Path, _closing: ExitStack) -> Target:
+    """The folder of LongMemEval-V2, with one of its three files damaged."""
+    question = {
+        "id": "q1",
+        "domain": "web",
+        "question": "Which tab has the taxes?",
+        "image": None,
+        "question_type": "static-environment",
+        "answer": "Sales; Taxes",
+        "eval_function": "norm_phrase_set_match|separators=;",
+    }
+    state = {"url": "http://shop/", "thought": "In Sales.", "action": "click('12')"}
+    trajectory = {
+        "id": "t1",
+        "goal": "Raise the tax.",
+        "start_url": "http://shop/",
+        "outcome": "success",
+        "states": [{**state, "accessibility_tree": "[12] tab 'Sales'"}],
+    }
+    files: dict[Path, object] = {
+        folder / "haystacks/lme_v2_small.json": {"q1": ["t1"], "q2": ["t1", "t2"]},
+        folder / "questions.jsonl": question,
+        folder / "trajectories.jsonl": trajectory,
+    }
+    seconds = {
+        folder / "questions.jsonl": {**question, "id": "q2", "eval_function": "mc_choice_match"},
+        folder / "trajectories.jsonl": {**trajectory, "id": "t2"},
+    }
+    (folder / "haystacks").mkdir(exist_ok=True)
+
+    def target(chance: random.Random) -> None:
+        damaged = chance.choice([*files])
+        for path, value in files.items():
+            clear(path)
+            second = json.dumps(seconds[path]).encode() + b"\n" if path in seconds else b""
+            if path == damaged:
+                damage_file(chance, path, [hostile_json(chance, value) + b"\n" + second])
+            else:
+                path.write_bytes(json.dumps(value).encode() + b"\n" + second)
+        _play("longmemeval_v2", folder)
+
+    return target
+
+
 def meme(folder: Path, _closing: ExitStack) -> Target:
     """A file of MEME."""
     said = [{"role": "user", "content": "Ben leads."}, {"role": "assistant", "content": "Good."}]
@@ -204,6 +248,7 @@ def _parquet(rows: list[dict[str, object]]) -> bytes:
 
 DATASETS: dict[str, Callable[[Path, ExitStack], Target]] = {
     "convomem": convomem,
+    "longmemeval_v2": longmemeval_v2,
     "memdaily": memdaily,
     "memfail": memfail,
     "meme": meme,

@@ -147,6 +147,7 @@ def test_what_cannot_be_looked_at_is_refused_at_once(
         ),
         "a folder of talks": ("user_evidence/x.json", lambda home: load_dataset("convomem", home)),
         "episodes": ("x.json", lambda home: load_dataset("meme", home / "x.json")),
+        "a haystack": ("h/x.json", lambda home: load_dataset("longmemeval_v2", home / "h/x.json")),
         "a table": ("x.csv", lambda home: load_dataset("memfail", home / "x.csv")),
         "a folder of tables": ("a/b/x.csv", lambda home: load_dataset("memfail", home)),
         "a user": ("u.jsonl", lambda home: load_dataset("halumem", home / "u.jsonl")),

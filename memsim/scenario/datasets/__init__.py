@@ -79,6 +79,14 @@ DATASETS: dict[str, Dataset] = {
         source="github.com/xiaowu0162/LongMemEval",
         rows="none",
     ),
+    "longmemeval_v2": Dataset(
+        loader="longmemeval_v2_from_options",
+        measures="what an agent learned about sites from the tasks that it did there",
+        size="451 questions, 1,870 trajectories; up to 500 before a question",
+        licence="Apache 2.0",
+        source="huggingface.co/datasets/xiaowu0162/longmemeval-v2",
+        rows="none",
+    ),
     "memdaily": Dataset(
         loader="memdaily_from_options",
         measures="multiple choice about what a Chinese user told day by day",

@@ -51,8 +51,8 @@ def test_an_unknown_dataset_names_the_nearest(tmp_path: Path) -> None:
     """And lists what there is."""
     with pytest.raises(
         RefError,
-        match=r"'locmo'; there are beam, convomem, halumem, locomo, longmemeval, memdaily, "
-        r"meme, memfail, memoryagentbench \(did you mean 'locomo'\?\)",
+        match=r"'locmo'; there are beam, convomem, halumem, locomo, longmemeval, longmemeval_v2, "
+        r"memdaily, meme, memfail, memoryagentbench \(did you mean 'locomo'\?\)",
     ):
         load_dataset("locmo", tmp_path)
 
