@@ -104,10 +104,9 @@ def longmemeval_v2_from_options(path: Path, options: Mapping[str, str]) -> list[
     if not asked:
         raise ScenarioError("holds no question without a picture", path=root / "questions.jsonl")
     told = _trajectories(root / "trajectories.jsonl", {name for names in asked for name in names})
+    name = re.sub(r"[^\w.-]+", "-", f"{DATASET}-{haystack.stem}")
     return [
-        _scenario(
-            f"{DATASET}-{haystack.stem}-{n}", haystack, told, history, asked[history], pictured
-        )
+        _scenario(f"{name}-{n}", haystack, told, history, asked[history], pictured)
         for n, history in enumerate(asked, start=1)
     ]
 
@@ -207,14 +206,22 @@ def _probe(probe_id: str, question: JsonObject) -> Probe:
 
 def _expected(rule: str, settings: Sequence[str], answer: str) -> tuple[str, ...]:
     """The phrases or letters that are all needed, or the one text."""
-    if rule in _PHRASES:
-        parts = re.split(f"[{re.escape(_separators(settings))}]", answer)
-    else:
-        parts = re.findall("[A-Z]", answer.upper()) if rule == _LETTERS else [answer]
+    parts = [answer]
+    if rule == _LETTERS:
+        parts = re.findall("[A-Z]", answer.upper())
+    elif rule in _PHRASES and (separators := _separators(settings)):
+        parts = re.split("|".join(map(re.escape, separators)), answer)
     return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 
-def _separators(settings: Sequence[str]) -> str:
-    """What parts the phrases: the characters that the rule names, or else commas and semicolons."""
-    named = [text.removeprefix("separators=") for text in settings if "separators=" in text]
-    return "".join(named).replace(" ", "") or ",;"
+def _separators(settings: Sequence[str]) -> list[str]:
+    """What parts the phrases: what the rule names, else commas and semicolons.
+
+    A rule names characters, or a list of texts in quotes.
+    """
+    for text in settings:
+        name, _, named = (part.strip() for part in text.partition("="))
+        if name == "separators":
+            listed = named.startswith("[") and named.endswith("]")
+            return re.findall('"([^"]+)"', named) if listed else [*"".join(named.split())]
+    return [",", ";"]

@@ -171,8 +171,14 @@ def test_each_rule_of_the_file_has_its_match(scenarios: list[Scenario]) -> None:
     ("rule", "answer", "expect"),
     [
         ("norm_phrase_set_match", "a, b; a;", ("a", "b")),
-        ("norm_phrase_set_match_ordered|separators=; |lower=true", "a, b; c", ("a, b", "c")),
-        ("norm_phrase_set_match|separators=]^", "a]b^c, d", ("a", "b", "c, d")),
+        (
+            "norm_phrase_set_match_ordered|lower=true| separators = ; /",
+            "r, e t; c",
+            ("r, e t", "c"),
+        ),
+        ("norm_phrase_set_match|separators=^.", "a.b^c, d", ("a", "b", "c, d")),
+        ('norm_phrase_set_match|separators=["and", "^"]', "a and b^c, d", ("a", "b", "c, d")),
+        ("norm_phrase_set_match|separators=", "a, b", ("a, b",)),
         ("mc_choice_set_match", "a, C", ("A", "C")),
         ("llm_gotchas_checker", "a; b", ("a; b",)),
     ],
@@ -192,12 +198,16 @@ def test_questions_with_a_picture_are_left_out_and_counted(scenarios: list[Scena
 
 
 def test_a_file_of_histories_plays_that_one(
-    tmp_path: Path, questions: list[Record], trajectories: list[Record]
+    tmp_path: Path,
+    questions: list[Record],
+    trajectories: list[Record],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The medium ones are as large as the published file says."""
-    written(tmp_path, questions, trajectories, tier="medium")
-    [first, _] = load_dataset("longmemeval_v2", tmp_path / "haystacks/lme_v2_medium.json")
-    assert first.name == "longmemeval_v2-lme_v2_medium-1"
+    written(tmp_path, questions, trajectories, tier="a b")
+    monkeypatch.chdir(tmp_path / "haystacks")
+    [first, _] = load_dataset("longmemeval_v2", Path("lme_v2_a b.json"))
+    assert first.name == "longmemeval_v2-lme_v2_a-b-1"
 
 
 def test_the_fingerprint_covers_what_is_told_and_asked(
