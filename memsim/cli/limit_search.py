@@ -36,6 +36,7 @@ _HOME: Mapping[str, str] = {
     "late": "updates",
     "aliases": "updates",
     "depends": "updates",
+    "speakers": "preferences",
     "look_alikes": "aggregation",
     "hops": "multi_hop",
     "items": "aggregation",

@@ -25,7 +25,7 @@ from memsim.scoring.answer_score import judge_answer
 DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
 HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100, "reverted": 4}
-HIGH |= {"late": 6, "aliases": 4, "depends": 3}
+HIGH |= {"late": 6, "aliases": 4, "depends": 3, "speakers": 6}
 
 
 def settings() -> Iterator[tuple[str, str, int]]:
@@ -142,6 +142,33 @@ def test_a_change_makes_what_depends_on_it_stale() -> None:
         assert 2 == len(found.stale)
         rooms = {event.value for event in story.events if event.attribute == "room"}
         assert {*found.stale, *found.answer} < rooms
+
+
+def test_what_others_say_of_themselves_is_not_the_users() -> None:
+    """Everybody has a value of each taste, and a question is about whoever asks it."""
+    step = Generate(line=None, family="preferences", facts=4, unknown=0, speakers=2)
+    story = story_of(step, DAYS)
+    for question, found in zip(story.questions, proven(story), strict=True):
+        (place,) = found.evidence
+        own = question.subject == "me"
+        assert own is (": " not in story.events[place].text[:20])
+        assert own is not question.ask.startswith(f"{question.subject}: ")
+        others = {e.value for e in story.events if e.attribute == question.path[0]}
+        assert 12 == len(others)
+        assert 3 == len(found.stale)
+
+    assert {"me"} < {question.subject for question in story.questions}
+
+
+def test_others_did_things_on_the_same_days() -> None:
+    """In the same words, said by their names; the question is about the user's day."""
+    step = Generate(line=None, family="temporal", facts=3, unknown=0, look_alikes=0, speakers=2)
+    story = story_of(step, DAYS)
+    for question, found in zip(story.questions, proven(story), strict=True):
+        same = [event for event in story.events if event.day == question.day]
+        assert 3 == len(same)
+        assert (same[0].value,) == found.answer
+        assert all(event.text.startswith(f"{event.subject}: ") for event in same[1:])
 
 
 FORMED = [(name, form) for name in FAMILIES for form in forms_of(name)[1:]]
