@@ -37,6 +37,7 @@ _HOME: Mapping[str, str] = {
     "aliases": "updates",
     "depends": "updates",
     "speakers": "preferences",
+    "result_size": "updates",
     "look_alikes": "aggregation",
     "hops": "multi_hop",
     "items": "aggregation",

@@ -20,12 +20,13 @@ from memsim.scenario.generator.event_log import SessionDays, Story
 from memsim.scenario.generator.question_forms import forms_of
 from memsim.scenario.generator.solver import UnprovenAnswerError, proven, without_evidence
 from memsim.scenario.generator.story_script import defaults_of, family, story_of
+from memsim.scenario.script import Turn
 from memsim.scoring.answer_score import judge_answer
 
 DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
 HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100, "reverted": 4}
-HIGH |= {"late": 6, "aliases": 4, "depends": 3, "speakers": 6}
+HIGH |= {"late": 6, "aliases": 4, "depends": 3, "speakers": 6, "result_size": 2_000}
 
 
 def settings() -> Iterator[tuple[str, str, int]]:
@@ -169,6 +170,22 @@ def test_others_did_things_on_the_same_days() -> None:
         assert 3 == len(same)
         assert (same[0].value,) == found.answer
         assert all(event.text.startswith(f"{event.subject}: ") for event in same[1:])
+
+
+def test_a_statement_stands_inside_of_a_large_tool_result() -> None:
+    """Of so many characters at least, at another depth each time; the story is the same."""
+    builder = ScenarioBuilder("x").generate("updates", facts=3, distance=4, result_size=3_000)
+    turns = [e for e in builder.build().events(7) if isinstance(e, Turn) and e.facts]
+    story = story_of(Generate(line=None, family="updates", facts=3), DAYS)
+    told = [event for event in story.events if event.kind == "is"]
+    depths = set()
+    for turn, event in zip(turns, told, strict=True):
+        (result,) = (m for m in turn.reply if m.role == "tool")
+        assert {result.id} == {fact.source for fact in turn.facts}
+        assert 2_500 < len(result.text) < 3_500
+        depths.add(round(result.text.index(event.text) / len(result.text), 1))
+
+    assert 4 <= len(depths)
 
 
 FORMED = [(name, form) for name in FAMILIES for form in forms_of(name)[1:]]
