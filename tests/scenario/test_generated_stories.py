@@ -52,6 +52,20 @@ def test_every_answer_is_proven(name: str, dial: str, value: int) -> None:
             assert not set(found.answer) & set(found.stale)
 
 
+@pytest.mark.parametrize("name", FAMILIES)
+def test_answers_are_proven_with_every_dial_turned_up_at_once(name: str) -> None:
+    """One dial does not break what another one says."""
+    most = getattr(family(name), "MOST", {})
+    turned: dict[str, Any] = {
+        dial: min(most.get(dial, 3), DIALS[dial].most, 3) for dial in defaults_of(name)
+    }
+    for seed in range(5):
+        story = story_of(Generate(line=None, family=name, seed=seed, **turned), DAYS)
+        for question, found in zip(story.questions, proven(story), strict=True):
+            assert bool(found.evidence) is bool(question.expect)
+            assert not set(found.answer) & set(found.stale)
+
+
 def test_an_answer_that_does_not_follow_is_refused() -> None:
     """Whoever writes a family is told at once."""
     story = story_of(Generate(line=None, family="updates"), DAYS)
