@@ -36,6 +36,8 @@ _HOME: Mapping[str, str] = {
     "late": "updates",
     "aliases": "updates",
     "depends": "updates",
+    "speakers": "preferences",
+    "result_size": "updates",
     "look_alikes": "aggregation",
     "hops": "multi_hop",
     "items": "aggregation",

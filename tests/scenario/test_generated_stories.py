@@ -20,12 +20,13 @@ from memsim.scenario.generator.event_log import SessionDays, Story
 from memsim.scenario.generator.question_forms import forms_of
 from memsim.scenario.generator.solver import UnprovenAnswerError, proven, without_evidence
 from memsim.scenario.generator.story_script import defaults_of, family, story_of
+from memsim.scenario.script import Turn
 from memsim.scoring.answer_score import judge_answer
 
 DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
 HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100, "reverted": 4}
-HIGH |= {"late": 6, "aliases": 4, "depends": 3}
+HIGH |= {"late": 6, "aliases": 4, "depends": 3, "speakers": 6, "result_size": 2_000}
 
 
 def settings() -> Iterator[tuple[str, str, int]]:
@@ -48,6 +49,20 @@ def test_every_answer_is_proven(name: str, dial: str, value: int) -> None:
         for question, found in zip(story.questions, proven(story), strict=True):
             assert bool(found.evidence) is bool(question.expect)
             assert found.answer not in without_evidence(story, question, found)
+            assert not set(found.answer) & set(found.stale)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_answers_are_proven_with_every_dial_turned_up_at_once(name: str) -> None:
+    """One dial does not break what another one says."""
+    most = getattr(family(name), "MOST", {})
+    turned: dict[str, Any] = {
+        dial: min(most.get(dial, 3), DIALS[dial].most, 3) for dial in defaults_of(name)
+    }
+    for seed in range(5):
+        story = story_of(Generate(line=None, family=name, seed=seed, **turned), DAYS)
+        for question, found in zip(story.questions, proven(story), strict=True):
+            assert bool(found.evidence) is bool(question.expect)
             assert not set(found.answer) & set(found.stale)
 
 
@@ -142,6 +157,49 @@ def test_a_change_makes_what_depends_on_it_stale() -> None:
         assert 2 == len(found.stale)
         rooms = {event.value for event in story.events if event.attribute == "room"}
         assert {*found.stale, *found.answer} < rooms
+
+
+def test_what_others_say_of_themselves_is_not_the_users() -> None:
+    """Everybody has a value of each taste, and a question is about whoever asks it."""
+    step = Generate(line=None, family="preferences", facts=4, unknown=0, speakers=2)
+    story = story_of(step, DAYS)
+    for question, found in zip(story.questions, proven(story), strict=True):
+        (place,) = found.evidence
+        own = question.subject == "me"
+        assert own is (": " not in story.events[place].text[:20])
+        assert own is not question.ask.startswith(f"{question.subject}: ")
+        others = {e.value for e in story.events if e.attribute == question.path[0]}
+        assert 12 == len(others)
+        assert 3 == len(found.stale)
+
+    assert {"me"} < {question.subject for question in story.questions}
+
+
+def test_others_did_things_on_the_same_days() -> None:
+    """In the same words, said by their names; the question is about the user's day."""
+    step = Generate(line=None, family="temporal", facts=3, unknown=0, look_alikes=0, speakers=2)
+    story = story_of(step, DAYS)
+    for question, found in zip(story.questions, proven(story), strict=True):
+        same = [event for event in story.events if event.day == question.day]
+        assert 3 == len(same)
+        assert (same[0].value,) == found.answer
+        assert all(event.text.startswith(f"{event.subject}: ") for event in same[1:])
+
+
+def test_a_statement_stands_inside_of_a_large_tool_result() -> None:
+    """Of so many characters at least, at another depth each time; the story is the same."""
+    builder = ScenarioBuilder("x").generate("updates", facts=3, distance=4, result_size=3_000)
+    turns = [e for e in builder.build().events(7) if isinstance(e, Turn) and e.facts]
+    story = story_of(Generate(line=None, family="updates", facts=3), DAYS)
+    told = [event for event in story.events if event.kind == "is"]
+    depths = set()
+    for turn, event in zip(turns, told, strict=True):
+        (result,) = (m for m in turn.reply if m.role == "tool")
+        assert {result.id} == {fact.source for fact in turn.facts}
+        assert 2_500 < len(result.text) < 3_500
+        depths.add(round(result.text.index(event.text) / len(result.text), 1))
+
+    assert 4 <= len(depths)
 
 
 FORMED = [(name, form) for name in FAMILIES for form in forms_of(name)[1:]]

@@ -35,6 +35,8 @@ DIALS: Mapping[str, Dial] = {
     "depends": Dial(
         0, 3, "facts on the way from each value to the answer, by which it changes too"
     ),
+    "speakers": Dial(0, 10, "people who say the same of themselves in between"),
+    "result_size": Dial(0, 100_000, "characters of a tool result that a statement stands in"),
     "look_alikes": Dial(0, 50, "facts in almost the same words, for each that is asked about"),
     "hops": Dial(1, 6, "facts that lead to the answer"),
     "items": Dial(1, 20, "things in each list at the end"),
@@ -79,6 +81,8 @@ class Generate:
     late: Annotated[int | None, _key(DIALS["late"])] = None
     aliases: Annotated[int | None, _key(DIALS["aliases"])] = None
     depends: Annotated[int | None, _key(DIALS["depends"])] = None
+    speakers: Annotated[int | None, _key(DIALS["speakers"])] = None
+    result_size: Annotated[int | None, _key(DIALS["result_size"])] = None
     look_alikes: Annotated[int | None, _key(DIALS["look_alikes"])] = None
     hops: Annotated[int | None, _key(DIALS["hops"])] = None
     items: Annotated[int | None, _key(DIALS["items"])] = None

@@ -15,6 +15,7 @@ DEFAULTS = {
     "removed": 1,
     "look_alikes": 1,
     "aliases": 0,
+    "result_size": 0,
     "unknown": 1,
 }
 ABOUT = "What belongs to a list that was never told at once?"

@@ -8,7 +8,15 @@ from typing import NamedTuple
 from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
 from memsim.scenario.generator.random_draw import Draw
 
-DEFAULTS = {"facts": 8, "distance": 80, "hops": 3, "look_alikes": 2, "aliases": 0, "unknown": 1}
+DEFAULTS = {
+    "facts": 8,
+    "distance": 80,
+    "hops": 3,
+    "look_alikes": 2,
+    "aliases": 0,
+    "result_size": 0,
+    "unknown": 1,
+}
 ABOUT = "What follows from facts that were told apart?"
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
 from memsim.scenario.generator.random_draw import Draw
 
-DEFAULTS = {"facts": 8, "distance": 80, "updates": 3, "unknown": 1}
+DEFAULTS = {"facts": 8, "distance": 80, "updates": 3, "speakers": 0, "unknown": 1}
 MOST = {"facts": 10, "unknown": 2}
 ABOUT = "What would the user want now?"
 
@@ -79,34 +79,58 @@ _NEVER = (
 )
 
 
+ME = "me"
+
+
 def story(dials: Mapping[str, int], draw: Draw, _days: SessionDays) -> Story:
-    """Each taste drifts as often, a change a session."""
+    """Each taste drifts as often, a change a session.
+
+    Others who take part say their own tastes among these, and ask every other question.
+    """
     tastes = TASTES[: dials["facts"]]
-    last: dict[str, str] = {}
+    others = [draw.person() for _ in range(dials["speakers"])]
+    last: dict[tuple[str, str], str] = {}
     events: list[StoryEvent] = []
     for session in range(dials["updates"] + 1):
         for taste in draw.shuffled(tastes):
-            text = draw.pick(taste.changes) if taste.ask in last else taste.first
-            last[taste.ask] = value = draw.word()
-            events.append(
-                StoryEvent(
-                    kind="is",
-                    text=text.format(v=value),
-                    subject="me",
-                    attribute=taste.ask,
-                    value=value,
-                    session=session,
-                )
-            )
+            speakers = draw.shuffled([ME, *others]) if others else [ME]
+            events += [_stated(one, taste, session, last, draw) for one in speakers]
+    asks = (*(taste.ask for taste in tastes), *_NEVER[: dials["unknown"]])
+    askers = [ME, draw.pick(others)] if others else [ME]
     questions = tuple(
-        StoryQuestion(
-            kind="now",
-            ask=ask,
-            subject="me",
-            path=(ask,),
-            expect=(last[ask],) if ask in last else (),
-            ability="preference",
-        )
-        for ask in (*(taste.ask for taste in tastes), *_NEVER[: dials["unknown"]])
+        _question(askers[number % len(askers)], ask, last) for number, ask in enumerate(asks)
     )
     return Story(events=tuple(events), questions=questions, sessions=dials["updates"] + 1)
+
+
+def _said_by(speaker: str, text: str) -> str:
+    return text if speaker == ME else f"{speaker}: {text}"
+
+
+def _stated(
+    speaker: str, taste: Taste, session: int, last: dict[tuple[str, str], str], draw: Draw
+) -> StoryEvent:
+    """What a speaker likes by now, as another change if they said so before."""
+    key = speaker, taste.ask
+    text = draw.pick(taste.changes) if key in last else taste.first
+    last[key] = value = draw.word()
+    return StoryEvent(
+        kind="is",
+        text=_said_by(speaker, text.format(v=value)),
+        subject=speaker,
+        attribute=taste.ask,
+        value=value,
+        session=session,
+    )
+
+
+def _question(speaker: str, ask: str, last: Mapping[tuple[str, str], str]) -> StoryQuestion:
+    key = speaker, ask
+    return StoryQuestion(
+        kind="now",
+        ask=_said_by(speaker, ask),
+        subject=speaker,
+        path=(ask,),
+        expect=(last[key],) if key in last else (),
+        ability="preference",
+    )

@@ -15,7 +15,7 @@ from memsim.scenario.generator.event_log import (
 )
 from memsim.scenario.generator.random_draw import Draw
 
-DEFAULTS = {"facts": 10, "distance": 80, "look_alikes": 1, "late": 0, "unknown": 1}
+DEFAULTS = {"facts": 10, "distance": 80, "look_alikes": 1, "late": 0, "speakers": 0, "unknown": 1}
 MOST = {"look_alikes": 3}
 ABOUT = "What happened on a day that nobody named?"
 
@@ -35,15 +35,17 @@ _WHEN = ("Yesterday", "The day before yesterday", "Three days ago", "Four days a
 def story(dials: Mapping[str, int], draw: Draw, days: SessionDays) -> Story:
     """What happened in the days before a session is told in any order.
 
-    What is told late of the day that is asked about comes in a later session, with its date.
+    Others who take part tell what they did themselves on the same days. What is told late of the
+    day that is asked about comes in a later session, with its date.
     """
+    others = [draw.person() for _ in range(dials["speakers"])]
     events: list[StoryEvent] = []
     questions: list[StoryQuestion] = []
     for number in range(dials["facts"]):
         told = days.of(number)
         ago = draw.shuffled(range(1, len(_WHEN) + 1))[: 1 + dials["look_alikes"]]
         said = [_event(each, told, number, draw) for each in ago]
-        events += said
+        events += _interrupted(said, others, draw) if others else said
         asked = draw.pick(said)
         late = [
             _late(asked, draw.number(number + 1, dials["facts"]), draw)
@@ -70,6 +72,19 @@ def _event(days: int, told: date, session: int, draw: Draw) -> StoryEvent:
         session=session,
         day=told - timedelta(days=days),
     )
+
+
+def _interrupted(said: list[StoryEvent], others: list[str], draw: Draw) -> list[StoryEvent]:
+    """The same, with what others did on those days between."""
+    events: list[StoryEvent] = []
+    for event in said:
+        events.append(event)
+        for speaker in draw.shuffled(others):
+            value = draw.word()
+            when = event.text[: event.text.index(" I ")]
+            text = f"{speaker}: {when} {draw.pick(_DONE).format(v=value)}."
+            events.append(replace(event, text=text, subject=speaker, value=value))
+    return events
 
 
 def _late(event: StoryEvent, session: int, draw: Draw) -> StoryEvent:

@@ -36,7 +36,15 @@ from memsim.scenario.script_plan import (
     ProbeNote,
     Say,
     ScriptStep,
+    ToolCall,
+    UseTools,
 )
+
+TOOL = "read_notes"
+"""The tool in whose results a story is told, where the dial `result_size` says so."""
+
+_DEPTHS = (0.5, 0.1, 0.9, 0.3, 0.7)
+"""Where in a result a statement stands, one after the other."""
 
 WEEK = 7
 """Days from one session to the next, besides those that its turns take."""
@@ -148,6 +156,7 @@ class StoryScript:
         self._form = step.form
         self._prefix = prefix
         self._distance = settings(step)["distance"]
+        self._result_size = settings(step).get("result_size", 0)
         self._solutions = proven(self._story)
         self._names = self._fact_names()
 
@@ -179,14 +188,31 @@ class StoryScript:
             yield OpenSession(line=self._line, id=f"{self._prefix}s{session + 1}", at=at)
             for place, event in enumerate(story.events):
                 if event.session == session:
-                    yield self._said(place, event)
+                    yield from self._told(place, event)
             if talk[session]:
                 yield Filler(line=self._line, turns=talk[session])
 
-    def _said(self, place: int, event: StoryEvent) -> Say:
+    def _told(self, place: int, event: StoryEvent) -> Iterator[Say | UseTools]:
+        """A statement of the user, or a tool's result that it stands in."""
         name = self._names.get(place)
         note = FactNote(line=self._line, value=event.value)
         facts = (Named(name, note, self._line),) if name else ()
+        if not self._result_size:
+            yield self._said(event, facts)
+            return
+        call = ToolCall(
+            line=self._line,
+            name=TOOL,
+            arguments=f'{{"entry":{place + 1}}}',
+            result=event.text,
+            characters=max(self._result_size, len(event.text)),
+            depth=_DEPTHS[place % len(_DEPTHS)],
+            facts=facts,
+        )
+        yield Say(line=self._line, role="user", text="Please read the next entry of my notes.")
+        yield UseTools(line=self._line, value=(call,))
+
+    def _said(self, event: StoryEvent, facts: tuple[Named[FactNote], ...]) -> Say:
         return Say(line=self._line, role="user", text=event.text, facts=facts)
 
     def probes(self) -> Iterator[Named[ProbeNote]]:

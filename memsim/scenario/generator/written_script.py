@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 
 from memsim.clock import stamp
@@ -16,6 +17,8 @@ from memsim.scenario.script_plan import (
     Plan,
     ProbeNote,
     Say,
+    ToolCall,
+    UseTools,
 )
 
 Written = dict[str, object]
@@ -56,6 +59,21 @@ def _steps(plan: Plan) -> Iterator[Written]:
             yield {"filler": step.turns}
         elif isinstance(step, Say):
             yield {"user": step.text, **_facts(step.facts)}
+        elif isinstance(step, UseTools):
+            yield from (_call(call) for call in step.value)
+
+
+def _call(call: ToolCall) -> Written:
+    return {
+        "tool": {
+            "name": call.name,
+            "arguments": json.loads(call.arguments),
+            "result": call.result,
+            "characters": call.characters,
+            "depth": call.depth,
+            **_facts(call.facts),
+        }
+    }
 
 
 def _facts(facts: tuple[Named[FactNote], ...]) -> Mapping[str, object]:
