@@ -24,7 +24,7 @@ from memsim.runs.case_log import (
     decode_entry,
     read_entry,
     read_log,
-    read_span,
+    read_span_lines,
 )
 from memsim.runs.record_types import AttackLine, ChannelLine, ContextLine, ProbeLine, TurnLine
 from memsim.runs.run_folder import INFO, list_runs, read_info, runs_folder
@@ -113,12 +113,9 @@ class Run:
 
     def _records(self, name: str, span: RecordSpan) -> Iterator[dict[str, object]]:
         path = self.folder / name
-        data = read_span(path, span)
-        if data is None:
-            raise RunFolderError("does not hold what cases.jsonl says", path=path)
         # The checksum says that these are the bytes that were checked.
         checked = (name, span) in self._checked
-        for line in data.splitlines():
+        for line in read_span_lines(path, span):
             yield _record(line, None if checked else _KINDS[name], path)
         self._checked.add((name, span))
 
