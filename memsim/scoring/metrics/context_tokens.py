@@ -27,7 +27,7 @@ METRICS = {
 }
 
 
-class ContextSizes:
+class SectionTotals:
     """Sizes of contexts, by section."""
 
     def __init__(self) -> None:
@@ -55,12 +55,12 @@ class ContextSizes:
         self.peak = max(self.peak, total)
 
 
-TURNS = ContextSizes
+TURNS = SectionTotals
 
 
 def measure(records: CaseRecords) -> Mapping[str, Measure]:
     """Measure the contexts of all turns, or of all questions."""
-    turns, questions = records.turn_totals(ContextSizes), ContextSizes()
+    turns, questions = records.turn_totals(SectionTotals), SectionTotals()
     for line in records.probes:
         if (context := line["context"]) is not None:
             overflow = context["overflow"]
