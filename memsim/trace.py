@@ -217,6 +217,14 @@ class ProbeTrace:
     agent: tuple[AgentRound, ...] = ()
 
 
+PURGES = frozenset({"purged", "archived", "expired", "deleted", "forgotten"})
+"""Kinds of events after which a message is `purged`."""
+EVICTIONS = frozenset(
+    {"compaction", "compacted", "summarised", "summarized", "merged"}
+    | {"dropped", "evicted", "trimmed"}
+)
+"""Kinds of events after which a message is `evicted`."""
+
 WINDOW_TIERS = frozenset({"window", "working", "system", "tools", "query"})
 """Tiers that only repeat the conversation or the rules; they are no store."""
 
@@ -239,6 +247,7 @@ class StoreTrace:
     """What a strategy's `surfaces` show at the end of a case, and what was said until then.
 
     Attributes:
+        surfaces: those of the store, and no more than one of its window.
         planted: every value that the script planted, in order.
         said: original messages by id.
         turns: number of turns played.
@@ -257,6 +266,9 @@ class Trace:
     """Everything that a replay observed in one case.
 
     Attributes:
+        turns: empty where each record is handed on as it is made.
+        discarded: kind of the last event that discarded a message, by its id; only of messages that
+            a probe may ask for.
         contexts: the context of each turn and question, as JSON lines that
             `memsim.replay.context_recorder` describes; empty if not requested.
         latency: how long calls of the strategy took; no score depends on it.
@@ -267,6 +279,7 @@ class Trace:
 
     turns: list[TurnRecord] = field(default_factory=list)
     probes: list[ProbeTrace] = field(default_factory=list)
+    discarded: dict[str, str] = field(default_factory=dict)
     contexts: list[str] = field(default_factory=list)
     store: StoreTrace | None = None
     latency: Latency = field(default_factory=dict)

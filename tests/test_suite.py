@@ -28,7 +28,9 @@ from memsim.errors import (
 )
 from memsim.executors import InProcess, ProcessPool
 from memsim.gate import fails, lacks
+from memsim.message import EPOCH
 from memsim.scoring.metrics import METRICS
+from memsim.scoring.metrics.store_contents import StoreLines
 from memsim.suite import single
 from memsim.suite.case_plan import CasePlan, parse_expression, plan, resolve_strategies
 from memsim.suite.cases import (
@@ -41,6 +43,8 @@ from memsim.suite.cases import (
 )
 from memsim.suite.play import run_case
 from memsim.suite.scenarios import ScenarioRef, find_scenarios, select_scenarios
+from memsim.suite.turn_lines import TurnLines
+from memsim.trace import TurnRecord, json_line
 
 SCENARIO = """
 memsim: 1
@@ -749,6 +753,7 @@ def test_records_do_not_depend_on_hash_seed_zone_or_locale(
         from memsim.discovery.project import find_project
         from memsim.suite.case_plan import plan, resolve_strategies
         from memsim.suite.play import run_case
+from memsim.suite.turn_lines import TurnLines
         from memsim.suite.scenarios import find_scenarios
         project = find_project()
         refs = resolve_strategies(["window", "nothing"], project, controls=False)
@@ -829,3 +834,37 @@ def test_a_case_needs_a_scenario_that_was_found() -> None:
     )
     with pytest.raises(RefError, match="has not been found yet"):
         run_case(spec)
+
+
+def test_a_long_case_has_its_turns_packed_and_is_else_the_same(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here and in a process of its own: the same lines, metrics and questions."""
+    cases = planned(project, "window", k="desk").cases
+    whole = run_case(cases[0])
+    monkeypatch.setattr("memsim.suite.turn_lines.BLOCK", 200)
+    found = run_case(cases[0])
+
+    assert found.packed_turns
+    assert whole.turn_lines == b"".join(found.turn_blocks())
+    assert whole.probe_lines == found.probe_lines
+    assert replace(whole.result, seconds=0, latency={}) == replace(
+        found.result, seconds=0, latency={}
+    )
+
+
+def test_turns_of_a_long_case_can_be_read_while_they_are_packed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A metric without totals reads the lines themselves, as often as it likes."""
+    monkeypatch.setattr("memsim.suite.turn_lines.BLOCK", 100)
+    lines = TurnLines("c", 0, lambda record: json_line(record).encode())
+    for number in range(1, 9):
+        lines.keep(TurnRecord(turn=number, session="s", principal="ana", time=EPOCH))
+    lines.end(store={"error": "none"})
+
+    assert lines.packed
+    for _ in range(2):
+        assert [*range(1, 9)] == [line["turn"] for line in lines]
+    assert lines.totals(StoreLines).found == [{"error": "none"}]  # type: ignore[union-attr]
+    assert lines.totals(TurnLines) is None  # type: ignore[type-var]

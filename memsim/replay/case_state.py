@@ -10,6 +10,7 @@ from memsim.errors import StrategyError
 from memsim.latency import CallTimer
 from memsim.replay.contract import Watch, watch_fitted
 from memsim.replay.fact_book import Chronicle, FactBook
+from memsim.replay.original_messages import OriginalMessages
 from memsim.replay.player import Player
 from memsim.replay.strategy_calls import MeteredModel, calls_by_phase, timed_calls_by_phase
 from memsim.replay.tool_agent import ToolAgent
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from memsim.message import Message, TokenCounter
+    from memsim.message import TokenCounter
     from memsim.models import Embedder, Model
     from memsim.replay.context_recorder import ContextRecorder
     from memsim.replay.player import MakeStrategy
@@ -78,7 +79,7 @@ class CaseState:
         self.said = Chronicle(e for p in scenario.probes for e in p.evidence)
         self.watch = Watch(self.said.session_of)
         self.compactions = 0
-        self.heard: dict[str, Message] = {}
+        self.heard = OriginalMessages()
         self.rounds: list[AgentRound] = []
         env = Environment(
             clock=Clock(),

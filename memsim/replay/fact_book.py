@@ -9,6 +9,7 @@ from datetime import datetime
 from memsim.context import Context, SectionName
 from memsim.fast_dataclass import fast_init
 from memsim.message import Message
+from memsim.replay.original_messages import MessageSessions
 from memsim.scenario.script import Fact, GrantEvent, Probe
 from memsim.scenario.words import ValueSearch
 from memsim.strategy import Event
@@ -52,7 +53,7 @@ class Chronicle:
         self._said: dict[str, MessageAge] = {}
         self._texts: dict[str, str] = {}
         self._session: str | None = None
-        self.session_of: dict[str, str] = {}
+        self.session_of = MessageSessions()
         self.messages = 0
         self.tokens = 0
         self.sessions = 0
@@ -61,7 +62,7 @@ class Chronicle:
         """Note a message that was said."""
         self.messages += 1
         self.tokens += tokens
-        self.session_of[message.id] = message.session
+        self.session_of.add(message)
         if message.session != self._session:
             self._session = message.session
             self.sessions += 1
@@ -69,6 +70,10 @@ class Chronicle:
             said = MessageAge(message.turn, self.tokens, self.sessions, message.time)
             self._said[message.id] = said
             self._texts[message.id] = message.text
+
+    def may_be_asked_for(self, source: str) -> bool:
+        """Whether a probe may ask for that message: it plants a fact, or probes name it."""
+        return source in self._said or source in self._wanted
 
     def when(self, source: str) -> MessageAge | None:
         """When that message was said; None when it has not been."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from memsim.context import Context
@@ -32,7 +32,14 @@ from memsim.strategy import (
     Surface,
     reports_stores,
 )
-from memsim.trace import ProbeTrace, StoreTrace, TurnRecord
+from memsim.trace import (
+    EVICTIONS,
+    PURGES,
+    WINDOW_TIERS,
+    ProbeTrace,
+    StoreTrace,
+    TurnRecord,
+)
 
 
 class Stage:
@@ -125,7 +132,7 @@ class Stage:
         error = ""
         try:
             with case.calls["search"]:
-                shown = tuple(self.strategy.surfaces())
+                shown = tuple(_without_window(self.strategy.surfaces()))
         except StrategyError as raised:
             error = str(raised)
         self.trace.store = StoreTrace(
@@ -194,7 +201,7 @@ class Stage:
         tokens = case.counter.message(message)
         case.said.hear(message, tokens, planted=message.id in planted)
         if reports_stores(self.strategy):
-            case.heard[message.id] = message
+            case.heard.add(message)
         case.watch.check_message(message, tokens, self.strategy)
         if case.recorder is not None:
             case.recorder.hear(message)
@@ -238,12 +245,19 @@ class Stage:
                 grant = Grant(owner=fact.principal, viewer=viewer, sources=(fact.source,))
                 self._player.grant(grant)
 
+    def _note_discards(self, events: Iterable[Event]) -> None:
+        for event in events:
+            if event.kind in PURGES or event.kind in EVICTIONS:
+                asked = filter(self._case.said.may_be_asked_for, event.sources)
+                self.trace.discarded.update(dict.fromkeys(asked, event.kind))
+
     def _record(self, turn: Turn, totals: ContextTotals) -> None:
         case = self._case
         events = tuple(self._player.events)
         self._player.events.clear()
         if events:
             case.watch.check_events(events)
+            self._note_discards(events)
         case.compactions += sum(1 for e in events if e.kind == "compaction")
         moved = case.facts.track(totals.last, turn.number, events) if totals.last else {}
         self.keep(
@@ -263,3 +277,14 @@ class Stage:
                 agent=case.take_rounds(),
             )
         )
+
+
+def _without_window(surfaces: Iterable[Surface]) -> Iterator[Surface]:
+    """The surfaces of the store, and of the window the first one with a text."""
+    window = False
+    for surface in surfaces:
+        if surface.tier in WINDOW_TIERS:
+            if window or not surface.text.strip():
+                continue
+            window = True
+        yield surface

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import cycle
 from typing import Any
 
 import pandas as pd
@@ -16,6 +17,20 @@ from memsim.suite.cases import CaseResult, scenario_of
 
 TOKENS = "tokens."
 """Begins the column of a section's tokens."""
+
+
+BYTES_READ = 4 * 2**20
+"""Bytes of a case's turns that are read as a whole; of more, only every so many turns."""
+
+
+def every(step: int) -> Callable[[bytes], bool]:
+    """Choose the first of each so many lines."""
+    chosen = cycle([True] + [False] * (step - 1))
+    return lambda _line: next(chosen)
+
+
+def _tells_of_facts(line: bytes) -> bool:
+    return b'"moved":' in line or b'"compaction"' in line
 
 
 @dataclass(frozen=True)
@@ -38,7 +53,7 @@ class Frames:
 
     @cached_property
     def turns(self) -> pd.DataFrame:
-        """One row a turn in which something was sent.
+        """One row a turn in which something was sent; of a very long case, every so many turns.
 
         Columns: those of the case, turn, sent (tokens of all contexts), largest (tokens of the
         largest one), compactions, freed (tokens), answering, maintaining, searching, cached
@@ -65,7 +80,7 @@ class Frames:
         rows: list[dict[str, object]] = []
         for case in self.run.cases:
             if case.dataset != LEAKAGE:
-                rows += _survival(case, self.run.turns(case.key))
+                rows += _survival(case, self.run.turns(case.key, only=_tells_of_facts))
         return pd.DataFrame(rows, columns=_FACT_COLUMNS)
 
     def _lines(self) -> Iterator[tuple[CaseResult, Mapping[str, Any]]]:
@@ -75,9 +90,13 @@ class Frames:
 
     def _turn_lines(self) -> Iterator[tuple[CaseResult, Mapping[str, Any]]]:
         for case in self.run.cases:
-            for line in self.run.turns(case.key):
+            for line in self.run.turns(case.key, only=every(self.step(case))):
                 if "tokens" in line:
                     yield case, line
+
+    def step(self, case: CaseResult) -> int:
+        """Of how many turns of a case one is read: 1, but for a case of very many."""
+        return 1 + self.run.turn_bytes(case.key) // BYTES_READ
 
 
 _CASE_COLUMNS = ["case", "scenario", "strategy", "budget", "repeat", "dataset", "control"]

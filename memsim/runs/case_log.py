@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from memsim.errors import LocatedError, RunFolderError
 from memsim.fast_dataclass import fast_init
 from memsim.json_input import open_regular, parse_json, read_lines
 from memsim.json_types import WrongTypeError, convert
-from memsim.suite.cases import CaseOutcome, CaseResult
+from memsim.suite.cases import BLOCK, CaseOutcome, CaseResult, pack, unpack
 from memsim.trace import json_line
 
 _END, _OWN = b"}\n", b',"own":'
@@ -23,7 +24,9 @@ RECORDS = (TURNS, PROBES, CONTEXTS)
 """The files of records, in the order in which the log tells where they end."""
 CASES = "cases.jsonl"
 MOST_OF_CASE = 128 * 2**20
-"""Bytes of one case in a file of records that are read."""
+"""Bytes of one case in a file of records that are read at once; turns are read a line at a time."""
+
+Write = Callable[[bytes], object]
 
 
 @fast_init
@@ -76,11 +79,7 @@ class _Ahead:
     turns: str
     probes: str
     contexts: str
-
-
-def span_after(start: int, data: bytes) -> RecordSpan:
-    """Compute the span of data that begins at a place."""
-    return RecordSpan(start, start + len(data), zlib.crc32(data))
+    packed: list[str] = field(default_factory=list)
 
 
 def result_record(result: CaseResult) -> dict[str, object]:
@@ -113,15 +112,24 @@ def encode_entry(result: CaseResult, spans: Sequence[RecordSpan]) -> bytes:
     return b"%s%s%d}\n" % (line.removesuffix(_END), _OWN, zlib.crc32(line))
 
 
-def outcome_lines(outcome: CaseOutcome) -> tuple[bytes, ...]:
-    """List what an outcome adds to each file of `RECORDS`."""
-    return outcome.turn_lines, outcome.probe_lines, outcome.context_lines
+def outcome_blocks(outcome: CaseOutcome) -> tuple[Iterable[bytes], ...]:
+    """What an outcome adds to each file of `RECORDS`, block by block."""
+    return outcome.turn_blocks(), (outcome.probe_lines,), (outcome.context_lines,)
+
+
+def span_of(start: int, blocks: Iterable[bytes], write: Write = len) -> RecordSpan:
+    """Write blocks of data, and compute the span of all of them."""
+    end, crc = start, 0
+    for block in blocks:
+        write(block)
+        end += len(block)
+        crc = zlib.crc32(block, crc)
+    return RecordSpan(start, end, crc)
 
 
 def outcome_entry(outcome: CaseOutcome, starts: Sequence[int]) -> tuple[bytes, list[int]]:
     """Write the log line of an outcome, and compute where its records end."""
-    lines = outcome_lines(outcome)
-    spans = [span_after(start, data) for start, data in zip(starts, lines, strict=True)]
+    spans = list(map(span_of, starts, outcome_blocks(outcome)))
     return encode_entry(outcome.result, spans), [span.end for span in spans]
 
 
@@ -177,22 +185,68 @@ def read_span(path: Path, span: RecordSpan) -> bytes | None:
     Raises:
         RunFolderError: the file cannot be read, or the span is larger than `MOST_OF_CASE`.
     """
-    if span.start == span.end:
-        return b""
+    if span.end - span.start > MOST_OF_CASE and _is_there(path, span):
+        said = f"holds more than {MOST_OF_CASE // 2**20} MB of one case"
+        raise RunFolderError(said, path=path)
+    blocks = [*read_blocks(path, span)]
+    return b"".join(blocks) if _is_span(blocks, span) else None
+
+
+def is_sound(path: Path, span: RecordSpan) -> bool:
+    """Whether a file holds the bytes of a span; they may be more than fit into memory.
+
+    Raises:
+        RunFolderError: the file cannot be read.
+    """
+    return _is_span(read_blocks(path, span), span)
+
+
+def _is_span(blocks: Iterable[bytes], span: RecordSpan) -> bool:
+    found = span_of(span.start, blocks)
+    return (found.end, found.crc) == (span.end, span.crc) or found.end == span.start == span.end
+
+
+def _is_there(path: Path, span: RecordSpan) -> bool:
+    with suppress(FileNotFoundError), open_regular(path, RunFolderError) as file:
+        return span.end <= os.fstat(file.fileno()).st_size
+    return False
+
+
+def read_blocks(path: Path, span: RecordSpan) -> Iterator[bytes]:
+    """Read the bytes of a span block by block, as far as the file holds them.
+
+    Raises:
+        RunFolderError: the file cannot be read.
+    """
+    left = span.end - span.start
+    if not left:
+        return
     try:
-        with open_regular(path, RunFolderError) as file:
-            if span.end > os.fstat(file.fileno()).st_size:
-                return None
-            if span.end - span.start > MOST_OF_CASE:
-                said = f"holds more than {MOST_OF_CASE // 2**20} MB of one case"
-                raise RunFolderError(said, path=path)
+        with suppress(FileNotFoundError), open_regular(path, RunFolderError) as file:
             file.seek(span.start)
-            data = file.read(span.end - span.start)
-    except FileNotFoundError:
-        return None
+            while left and (block := file.read(min(left, BLOCK))):
+                left -= len(block)
+                yield block
     except OSError as error:
         raise RunFolderError(f"cannot be read: {error.strerror}", path=path) from error
-    return data if len(data) == span.end - span.start and zlib.crc32(data) == span.crc else None
+
+
+def read_span_lines(path: Path, span: RecordSpan) -> Iterator[bytes]:
+    """Read the lines of a span, without their newlines, after its checksum was compared.
+
+    Raises:
+        RunFolderError: the file cannot be read, differs from the span, or has too long a line.
+    """
+    if not is_sound(path, span):
+        raise RunFolderError("does not hold what cases.jsonl says", path=path)
+    begun = b""
+    for block in read_blocks(path, span):
+        *lines, begun = (begun + block).split(b"\n")
+        yield from lines
+        if len(begun) > MOST_OF_CASE:
+            raise RunFolderError(f"has a line of more than {MOST_OF_CASE // 2**20} MB", path=path)
+    if begun:
+        yield begun
 
 
 def read_entry(folder: Path, entry: CaseEntry) -> CaseOutcome:
@@ -201,9 +255,21 @@ def read_entry(folder: Path, entry: CaseEntry) -> CaseOutcome:
     Raises:
         RunFolderError: its records are missing or differ.
     """
-    turns, probes, contexts = (_records(folder / name, entry.span(name)) for name in RECORDS)
+    probes, contexts = (_records(folder / name, entry.span(name)) for name in (PROBES, CONTEXTS))
+    path, span = folder / TURNS, entry.span(TURNS)
+    turns, packed = b"", tuple[bytes, ...]()
+    if span.end - span.start <= BLOCK:
+        turns = _records(path, span)
+    else:
+        packed = tuple(map(pack, read_blocks(path, span)))
+        if not _is_span(map(unpack, packed), span):
+            raise RunFolderError("does not hold what cases.jsonl says", path=path)
     return CaseOutcome(
-        result=entry.result, turn_lines=turns, probe_lines=probes, context_lines=contexts
+        result=entry.result,
+        turn_lines=turns,
+        probe_lines=probes,
+        context_lines=contexts,
+        packed_turns=packed,
     )
 
 
@@ -223,11 +289,13 @@ WORTH_KEEPING = 1.0
 
 def outcome_record(outcome: CaseOutcome, *, turns: bool = True) -> dict[str, object]:
     """Encode an outcome as JSON values; its turns and contexts are most of the text."""
+    packed = [b2a_base64(b, newline=False).decode() for b in outcome.packed_turns if turns]
     return {
         "result": result_record(outcome.result),
         "turns": outcome.turn_lines.decode() if turns else "",
         "probes": outcome.probe_lines.decode(),
         "contexts": outcome.context_lines.decode() if turns else "",
+        **({"packed": packed} if packed else {}),
     }
 
 
@@ -238,6 +306,7 @@ def read_outcome(record: dict[str, Any]) -> CaseOutcome:
         turn_lines=record["turns"].encode(),
         probe_lines=record["probes"].encode(),
         context_lines=record["contexts"].encode(),
+        packed_turns=tuple(map(a2b_base64, record.get("packed", ()))),
     )
 
 

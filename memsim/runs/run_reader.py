@@ -24,7 +24,7 @@ from memsim.runs.case_log import (
     decode_entry,
     read_entry,
     read_log,
-    read_span,
+    read_span_lines,
 )
 from memsim.runs.record_types import AttackLine, ChannelLine, ContextLine, ProbeLine, TurnLine
 from memsim.runs.run_folder import INFO, list_runs, read_info, runs_folder
@@ -81,10 +81,22 @@ class Run:
                     raise RunFolderError(said, path=self.folder / PROBES)
                 yield record
 
-    def turns(self, case: str | None = None) -> Iterator[dict[str, object]]:
-        """Read the turn records of one case, by id or key, or of all."""
+    def turns(
+        self, case: str | None = None, *, only: Callable[[bytes], bool] | None = None
+    ) -> Iterator[dict[str, object]]:
+        """Read the turn records of one case, by id or key, or of all.
+
+        Args:
+            case: the id or key; None for all cases.
+            only: chooses by their text the lines that are decoded, for cases of very many turns.
+        """
         for entry in self._of(case):
-            yield from self._records(TURNS, entry.span(TURNS))
+            yield from self._records(TURNS, entry.span(TURNS), only)
+
+    def turn_bytes(self, case: str) -> int:
+        """Count the bytes of a case's turn records."""
+        span = self._of(case)[0].span(TURNS)
+        return span.end - span.start
 
     def contexts(self, case: str) -> Iterator[dict[str, object]]:
         """Read the contexts of a case that `memsim.replay.context_recorder` wrote."""
@@ -111,16 +123,16 @@ class Run:
             raise RunFolderError(f"has no case {case!r}", path=self.folder, hint=hint)
         return tuple(found)
 
-    def _records(self, name: str, span: RecordSpan) -> Iterator[dict[str, object]]:
+    def _records(
+        self, name: str, span: RecordSpan, only: Callable[[bytes], bool] | None = None
+    ) -> Iterator[dict[str, object]]:
         path = self.folder / name
-        data = read_span(path, span)
-        if data is None:
-            raise RunFolderError("does not hold what cases.jsonl says", path=path)
         # The checksum says that these are the bytes that were checked.
         checked = (name, span) in self._checked
-        for line in data.splitlines():
+        for line in filter(only, read_span_lines(path, span)):
             yield _record(line, None if checked else _KINDS[name], path)
-        self._checked.add((name, span))
+        if only is None:
+            self._checked.add((name, span))
 
 
 def _record(line: bytes, kind: type | None, path: Path) -> dict[str, object]:

@@ -7,7 +7,7 @@ import os
 import platform
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
@@ -25,13 +25,15 @@ from memsim.runs.case_log import (
     RECORDS,
     WORTH_KEEPING,
     CaseEntry,
+    RecordSpan,
     encode_ahead,
-    outcome_entry,
-    outcome_lines,
+    encode_entry,
+    is_sound,
+    outcome_blocks,
     read_ahead,
     read_entry,
     read_log,
-    read_span,
+    span_of,
 )
 from memsim.runs.latency_file import write_latency
 from memsim.runs.run_folder import (
@@ -209,7 +211,7 @@ class RunWriter:
 
     def _sound(self, entry: CaseEntry) -> bool:
         spans = zip(RECORDS, entry.spans, strict=True)
-        return all(read_span(self.folder / name, span) is not None for name, span in spans)
+        return all(is_sound(self.folder / name, span) for name, span in spans)
 
     def _open(self, ends: list[int]) -> None:
         try:
@@ -242,12 +244,11 @@ class RunWriter:
             self._write(ready)
 
     def _write(self, outcome: CaseOutcome) -> None:
-        line, ends = outcome_entry(outcome, self._ends)
-        for file, data in zip(self._files, (*outcome_lines(outcome), line), strict=True):
-            # In this order: a line of the log says that what it stands for is there.
-            file.write(data)
-            file.flush()
-        self._ends = ends
+        # In this order: a line of the log says that what it stands for is there.
+        *files, log = self._files
+        spans = list(map(_write_blocks, files, self._ends, outcome_blocks(outcome)))
+        _write_blocks(log, 0, [encode_entry(outcome.result, spans)])
+        self._ends = [span.end for span in spans]
         self._kept.append(outcome.result)
         if time.monotonic() - self._synced >= _SYNC_EVERY:
             self._sync()
@@ -304,6 +305,12 @@ class RunWriter:
         self._lock.release()
         if failed is not None:
             raise unwritable(self.folder, failed) from failed
+
+
+def _write_blocks(file: IO[bytes], start: int, blocks: Iterable[bytes]) -> RecordSpan:
+    span = span_of(start, blocks, file.write)
+    file.flush()
+    return span
 
 
 def _appending(path: Path) -> IO[bytes]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 Unit = Literal["share", "tokens", "count", "dollars"]
 Better = Literal["higher", "lower"]
@@ -69,6 +69,29 @@ def mean_of(values: Sequence[float], reason: str) -> Measure:
     return measured(math.fsum(values) / len(values), len(values)) if values else unmeasured(reason)
 
 
+class TurnTotals(Protocol):
+    """What one metric, or a family of them, needs of the turns: added up a turn at a time."""
+
+    def add(self, line: Line) -> None:
+        """Add a line of `turns.jsonl`."""
+        ...
+
+
+_Totals = TypeVar("_Totals", bound=TurnTotals)
+
+
+class TurnRecords(Protocol):
+    """Lines of `turns.jsonl` that are too many to hold, with the totals that were made of them."""
+
+    def __iter__(self) -> Iterator[Line]:
+        """The lines, those of each case in order."""
+        ...
+
+    def totals(self, kind: type[_Totals]) -> _Totals | None:
+        """The totals of a kind over all lines; None where nobody made them."""
+        ...
+
+
 class CaseRecords:
     """The records of one case, or of several cases that are pooled.
 
@@ -77,9 +100,19 @@ class CaseRecords:
         turns: lines of `turns.jsonl`, those of each case in order.
     """
 
-    def __init__(self, probes: Iterable[Line], turns: Iterable[Line] = ()) -> None:
+    def __init__(self, probes: Iterable[Line], turns: Iterable[Line] | TurnRecords = ()) -> None:
         self.probes = list(probes)
-        self.turns = turns if isinstance(turns, list) else list(turns)
+        self._made = turns if not isinstance(turns, list) and hasattr(turns, "totals") else None
+        self.turns: Iterable[Line] = self._made or list(turns)
+
+    def turn_totals(self, kind: type[_Totals]) -> _Totals:
+        """The totals of a kind over all turns."""
+        found = self._made.totals(kind) if self._made is not None else None
+        if found is None:
+            found = kind()
+            for line in self.turns:
+                found.add(line)
+        return found
 
     @cached_property
     def scores(self) -> Mapping[str, list[float]]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from memsim.trace import EVICTIONS, PURGES
 
-    from memsim.trace import EvidenceTrace, Inspection, ProbeTrace, TurnRecord
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memsim.trace import EvidenceTrace, Inspection, ProbeTrace
 
 Whereabouts = Literal[
     "window",
@@ -66,13 +68,6 @@ def reason_name(reason: str) -> str:
 
 _ARCHIVED = frozenset({"archive", "archived", "offload", "offloaded"})
 _UNREACHABLE = frozenset({"audit", "log", "export", "purged", "deleted"})
-PURGES = frozenset({"purged", "archived", "expired", "deleted", "forgotten"})
-"""Kinds of events after which a message is `purged`."""
-EVICTIONS = frozenset(
-    {"compaction", "compacted", "summarised", "summarized", "merged"}
-    | {"dropped", "evicted", "trimmed"}
-)
-"""Kinds of events after which a message is `evicted`."""
 
 
 def place_of(piece: EvidenceTrace, inspection: Inspection) -> Whereabouts:
@@ -173,21 +168,6 @@ def _logged(piece: EvidenceTrace, event: str) -> Reason | None:
         if kind in EVICTIONS:
             return "evicted"
     return None
-
-
-def discards(turns: Iterable[TurnRecord], wanted: Iterable[str]) -> dict[str, str]:
-    """By message, the kind of the last event that discarded it."""
-    sources = frozenset(wanted)
-    if not sources:
-        return {}
-    return {
-        source: event.kind
-        for turn in turns
-        for event in turn.events
-        if event.kind in PURGES | EVICTIONS
-        for source in event.sources
-        if source in sources
-    }
 
 
 Outcome = Literal[

@@ -10,7 +10,7 @@ from memsim.scenario.script import IN_CONTEXT
 from memsim.scoring.answer_score import AnswerScore, judge_answer
 from memsim.scoring.context_scores import Leak, Retention, answer_in_context, leaks, retained
 from memsim.scoring.evidence import Ranks, evidence_scores, rank_scores, ranks
-from memsim.scoring.outcomes import PASSED, UNMEASURED, Outcome, discards, reason_of, whereabouts
+from memsim.scoring.outcomes import PASSED, UNMEASURED, Outcome, reason_of, whereabouts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,9 +52,7 @@ class ProbeScore:
 
 def score_probes(trace: Trace) -> tuple[ProbeScore, ...]:
     """Score each probe of a trace."""
-    absent = (e.source for p in trace.probes for e in p.evidence if e.presence == "absent")
-    discarded = discards(trace.turns, absent)
-    return tuple(score_probe(probe, discarded) for probe in trace.probes)
+    return tuple(score_probe(probe, trace.discarded) for probe in trace.probes)
 
 
 def score_probe(trace: ProbeTrace, discarded: Mapping[str, str]) -> ProbeScore:

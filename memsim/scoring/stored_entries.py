@@ -127,9 +127,6 @@ class _StoreJudge:
         self._said = store.said
         self._search = ValueSearch(p.fact.value for p in store.planted if not p.fact.statement)
         self._statements = StatementSearch([p.fact for p in store.planted])
-        self._turns: dict[int, list[Message]] = {}
-        for message in store.said.values():
-            self._turns.setdefault(message.turn, []).append(message)
         self._words: dict[int, frozenset[str]] = {}
         self._in_force = {p.fact.value for p in store.planted if p.state == "current"}
         self._lineage = _lineages(store.planted)
@@ -213,6 +210,14 @@ class _StoreJudge:
                 found for m in self._turns[turn] for found in _words_around(m)
             )
         return self._words[turn]
+
+    @cached_property
+    def _turns(self) -> Mapping[int, Sequence[Message]]:
+        """What was said, by turn; only a store that has entries of its own asks for it."""
+        turns: dict[int, list[Message]] = {}
+        for message in self._said.values():
+            turns.setdefault(message.turn, []).append(message)
+        return turns
 
     @cached_property
     def _everything(self) -> frozenset[str]:

@@ -1,19 +1,13 @@
-"""Collect what one has to know of a black box's numbers: its notes, and texts without a source."""
+"""Count the texts that a foreign memory recalled, and those without a source."""
 
 from __future__ import annotations
 
-from memsim.adapters.black_box import FOREIGN, notes_in
 from memsim.trace import Trace
 
 
-def notes_of(trace: Trace) -> tuple[str, ...]:
-    """The notes that a strategy logged in its turns, each once."""
-    return tuple(dict.fromkeys(note for turn in trace.turns for note in notes_in(turn.events)))
-
-
-def credit_counts(trace: Trace) -> dict[str, int]:
+def credit_counts(trace: Trace, *, foreign: bool) -> dict[str, int]:
     """How many texts a foreign memory recalled for probes, and how many were not credited."""
-    if not any(event.kind == FOREIGN for turn in trace.turns for event in turn.events):
+    if not foreign:
         return {}
     contexts = [probe.context for probe in trace.probes if probe.context]
     texts = [m for c in contexts for s in c.sections if s.layer == "recalled" for m in s.messages]

@@ -30,7 +30,7 @@ from memsim.scoring.metrics import summarise
 from memsim.scoring.outcomes import OUTCOMES, PASSED, UNMEASURED
 from memsim.scoring.probes import ProbeScore, score_probes
 from memsim.scoring.stored_entries import score_store
-from memsim.scoring.trace_records import record, store_record, turn_record
+from memsim.scoring.trace_records import record, store_record
 from memsim.strategy import Environment, Strategy
 from memsim.suite.case_models import embedder_of, failed_outcome, play_with_models, time_limit
 from memsim.suite.cases import (
@@ -42,10 +42,11 @@ from memsim.suite.cases import (
     blank_result,
     check_expectations,
 )
-from memsim.suite.foreign_notes import credit_counts, notes_of
+from memsim.suite.foreign_notes import credit_counts
 from memsim.suite.judgement import Judge, Judgement, judge_case
 from memsim.suite.reader_limit import ANSWERS_READ
-from memsim.trace import Trace, json_line
+from memsim.suite.turn_lines import TurnLines
+from memsim.trace import StoreTrace, Trace, json_line
 
 if TYPE_CHECKING:
     from memsim.strategy_process.host_process import IsolatedStrategies
@@ -153,17 +154,24 @@ def play_scenario(scenario: Scenario, spec: CaseSpec, make: MakeStrategy) -> Cas
         return strategy
 
     def play(model: Model, judge: Judge | None) -> CaseOutcome:
+        turns = TurnLines(spec.id, spec.repeat, _turn_line)
         # What a strategy prints must not end up among the results.
         with redirect_stdout(sys.stderr), _PrivateFolder() as folder:
-            trace = _replay(scenario, remembering, spec, model, folder)
+            trace = _replay(scenario, remembering, spec, model, folder, turns)
         control = (seen[0].control if seen else None) or spec.strategy.control
-        return _scored(spec, trace, judge_case(spec, scenario, trace, judge), control, began)
+        judgement = judge_case(spec, scenario, trace, judge)
+        return _scored(spec, trace, turns, judgement, control, began)
 
     return play_with_models(spec, _counter(spec.tokenizer), play)
 
 
 def _replay(
-    scenario: Scenario, make: MakeStrategy, spec: CaseSpec, model: Model, folder: PathMaker
+    scenario: Scenario,
+    make: MakeStrategy,
+    spec: CaseSpec,
+    model: Model,
+    folder: PathMaker,
+    turns: TurnLines,
 ) -> Trace:
     counter = _counter(spec.tokenizer)
     with time_limit(spec.timeout):
@@ -178,6 +186,7 @@ def _replay(
             repeat=spec.repeat,
             folder=folder,
             services=addresses(os.environ),
+            keep=turns.keep,
             contexts=True,
         )
 
@@ -209,7 +218,12 @@ class _PrivateFolder:
 
 
 def _scored(
-    spec: CaseSpec, trace: Trace, judgement: Judgement, control: str, began: float
+    spec: CaseSpec,
+    trace: Trace,
+    turns: TurnLines,
+    judgement: Judgement,
+    control: str,
+    began: float,
 ) -> CaseOutcome:
     scores = score_probes(trace)
     case = spec.id
@@ -218,13 +232,12 @@ def _scored(
     probes = [
         record(seen, score, case, spec.repeat, ballots.get(seen.probe.id)) for seen, score in pairs
     ]
-    turns = [turn_record(turn, case, spec.repeat) for turn in trace.turns]
-    if turns and trace.store is not None:
-        score = score_store(trace.store, partial(embedder_of, replace(spec, embedder=NEAR_BY)))
-        turns[-1]["store"] = store_record(trace.store, score)
+    turns.end(**(_store(spec, trace.store) if turns.count else {}))
     metrics = {name: measure.value for name, measure in summarise(probes, turns).items()}
     try:
-        turn_lines, probe_lines = _lines(turns), _lines(probes)
+        if turns.error is not None:
+            raise turns.error
+        probe_lines = _lines(probes)
         context_lines = _context_lines(spec, trace)
     except (TypeError, ValueError) as error:
         return failed_outcome(spec, f"the strategy logged what JSON cannot hold: {error}")
@@ -233,22 +246,33 @@ def _scored(
         blank_result(spec, state=state, error=" ".join(_first_error(trace).split())),
         control=control,
         metrics=metrics,
-        counts=_counts(trace, scores) | _unjudged(trace, judgement) | credit_counts(trace),
+        counts=_counts(trace, scores)
+        | _unjudged(trace, judgement)
+        | credit_counts(trace, foreign=turns.foreign),
         outcomes=_outcomes(scores),
         expect_failures=() if control else _broken(metrics, spec, trace),
         seconds=round(time.perf_counter() - began, 6),
         latency=_latency(spec, trace),
         unjudged=judgement.why,
         tracebacks=tuple(trace.tracebacks),
-        notes=notes_of(trace),
+        notes=tuple(turns.notes),
         answer_bounds=() if control else _answer_bounds(spec),
     )
     return CaseOutcome(
         result=result,
-        turn_lines=turn_lines,
+        turn_lines=turns.rest,
         probe_lines=probe_lines,
         context_lines=context_lines,
+        packed_turns=turns.packed,
     )
+
+
+def _store(spec: CaseSpec, store: StoreTrace | None) -> dict[str, object]:
+    """What the last turn's record has of the store."""
+    if store is None:
+        return {}
+    score = score_store(store, partial(embedder_of, replace(spec, embedder=NEAR_BY)))
+    return {"store": store_record(store, score)}
 
 
 def _latency(spec: CaseSpec, trace: Trace) -> Latency:
@@ -321,6 +345,10 @@ def _outcomes(scores: Sequence[ProbeScore]) -> dict[str, int]:
 def _lines(records: Sequence[Mapping[str, object]]) -> bytes:
     # A model may end in half an emoji; escaped, it is the JSON of just that.
     return "".join(map(_line, records)).encode(errors="backslashreplace")
+
+
+def _turn_line(record: Mapping[str, object]) -> bytes:
+    return _line(record).encode(errors="backslashreplace")
 
 
 def _line(record: Mapping[str, object]) -> str:

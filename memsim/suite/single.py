@@ -208,7 +208,7 @@ def _report(outcome: CaseOutcome, command: str) -> CaseReport:
         metrics=result.metrics,
         outcomes=result.outcomes,
         probes=tuple(map(json.loads, outcome.probe_lines.splitlines())),
-        turns=tuple(map(json.loads, outcome.turn_lines.splitlines())),
+        turns=tuple(json.loads(line) for b in outcome.turn_blocks() for line in b.splitlines()),
         result=result,
         command=command,
     )

@@ -632,6 +632,22 @@ def test_turn_records_can_be_taken_as_they_are_made() -> None:
     assert [1, 2] == kept
 
 
+def test_the_trace_has_the_last_event_that_discarded_what_is_asked_for() -> None:
+    """Other messages and other kinds of events are left out, whether or not turns are held."""
+
+    class Forgetful(Everything):
+        """Logs the same of everything: it dropped it, stored it and purged it."""
+
+        def end_turn(self) -> None:
+            for kind in ("dropped", "stored", "purged", "stored"):
+                self.env.log(Event(kind=kind, sources=tuple(m.id for m in self.heard)))
+
+    planted = fact("pin", "1234", 1)
+    found = run(script(turn(1, "My pin is 1234.", "Noted.", planted), turn(2, "two")), Forgetful)
+
+    assert {planted.source: "purged"} == found.discarded
+
+
 class Told(Everything):
     """Notes what it is told of who may see what."""
 

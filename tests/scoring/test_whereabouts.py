@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from memsim.scoring.outcomes import WHEREABOUTS, discards, place_of, reason_of, whereabouts
-from memsim.strategy import Event, Location
-from memsim.trace import EvidenceTrace, ProbeTrace, Stop, TurnRecord
+from memsim.scoring.outcomes import WHEREABOUTS, place_of, reason_of, whereabouts
+from memsim.strategy import Location
+from memsim.trace import EvidenceTrace, ProbeTrace, Stop
 
 Make = Callable[..., ProbeTrace]
 
@@ -136,17 +136,3 @@ def test_every_word_is_listed() -> None:
     for presence in presences:
         assert place_of(piece(presence=presence), "stores") in WHEREABOUTS
     assert len(WHEREABOUTS) == len(set(WHEREABOUTS)) == 15
-
-
-def test_discards_keep_the_last_event_of_what_is_asked_for(
-    turn_of: Callable[..., TurnRecord],
-) -> None:
-    """Other messages and other events are left out."""
-    turns = [
-        turn_of(1, events=(Event(kind="dropped", sources=("m1", "m2")),)),
-        turn_of(2, events=(Event(kind="stored", sources=("m1",)),)),
-        turn_of(3, events=(Event(kind="purged", sources=("m1",)),)),
-    ]
-
-    assert {"m1": "purged"} == discards(turns, ["m1"])
-    assert {} == discards(turns, [])

@@ -160,7 +160,7 @@ def cost_of(cases: Sequence[CaseResult], subject: PageContent) -> StrategyCost:
     shares = [c.metrics.get("cached_share") or 0 for c in cases]
     calls: Counter[str] = Counter()
     for case in cases:
-        calls += _calls(subject.run.turns(case.key))
+        calls += _calls(subject.run.turns(case.key, only=_has_calls))
         calls += _calls(subject.run.probes(case.key))
     prices = [c.metrics.get("cost") for c in cases]
     known = [price for price in prices if price is not None]
@@ -180,6 +180,10 @@ def cost_of(cases: Sequence[CaseResult], subject: PageContent) -> StrategyCost:
 
 def _sum(cases: Sequence[CaseResult], metric: str) -> float:
     return math.fsum(c.metrics.get(metric) or 0 for c in cases)
+
+
+def _has_calls(line: bytes) -> bool:
+    return b'"calls":' in line
 
 
 def _calls(lines: Iterable[Mapping[str, Any]]) -> Counter[str]:

@@ -12,6 +12,8 @@ A row whose chunk is -1 has no story here: there was no room for it.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -23,6 +25,7 @@ from memsim.report.html.page_content import PageContent, section
 from memsim.report.probe_answers import ProbeAnswer, answer_of
 from memsim.report.sent_context import Context, evidence_of, sent_contexts_of
 from memsim.report.story import story_of
+from memsim.runs import Run
 from memsim.suite.cases import CaseResult
 
 CHUNK = 200
@@ -124,12 +127,38 @@ def _add_case(
     found.keys.append([*said, passed, len(lines), case.error])
     if not wrong:
         return
-    turns = list(subject.run.turns(case.key))
+    turns = turns_told(subject.run, case, [line for _, line in wrong])
     asked = {answer.probe: evidence_of(line) for answer, line in wrong}
     sent = sent_contexts_of(subject.run, case.key, asked) if found.has_room else {}
     for answer, line in wrong:
         base = moved.get(f"{case.key}::{answer.probe}")
         found.add(answer, line, turns, base, sent.get(answer.probe, ()))
+
+
+LONG = 16 * 2**20
+"""Bytes of a case's turns above which only those are read that its stories tell of."""
+_TURN = re.compile(rb'"turn":(\d+)')
+
+
+def turns_told(run: Run, case: CaseResult, probes: Sequence[Line]) -> list[Line]:
+    """The turns that the stories of some probes may tell of; all turns of a case that is not long.
+
+    They state evidence, are on its way, or have an event that names it.
+    """
+    if run.turn_bytes(case.key) <= LONG:
+        return list(run.turns(case.key))
+    pieces = [piece for probe in probes for piece in probe["evidence"]]
+    named = {json.dumps(piece["source"], ensure_ascii=False).encode() for piece in pieces}
+    numbers = {piece["turn"] for piece in pieces} | {s[0] for p in pieces for s in p["path"]}
+
+    def told(line: bytes) -> bool:
+        number = _TURN.search(line)
+        if number is None or int(number[1]) in numbers:
+            return True
+        parts = line.split(b'"sources":[')[1:]
+        return any(not named.isdisjoint(p.partition(b"]")[0].split(b",")) for p in parts)
+
+    return list(run.turns(case.key, only=told))
 
 
 def _story(

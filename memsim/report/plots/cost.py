@@ -89,8 +89,9 @@ def context_over_time(material: PlotMaterial) -> Picture | None:
         f"In {_name(scenario)}, the largest context had {peak:,} tokens;"
         f" the budget is {budget:,} ({show_budget(budget)}, dashed)."
     )
-    if counts[most]:
+    if counts[most] and not _thinned(material, turns):
         caption += f" {most} compacted {counts[most]:,} times (ticks)."
+    caption += _thinned(material, turns)
     if len(played) > len(names):
         caption += f" Shown are the best {len(names)} of {len(played)} strategies."
     return Picture(
@@ -149,7 +150,16 @@ def spend(material: PlotMaterial) -> Picture | None:
         f"{least} spends {order.iloc[-1]:,.0f} tokens a turn, {most} {order.iloc[0]:,.0f};"
         f" {float(means['maintaining'].iloc[0]):,.0f} of them go into keeping its memory."
     )
+    caption += _thinned(material, turns)
     return Picture(name="spend", title="What it costs", caption=caption, figure=figure)
+
+
+def _thinned(material: PlotMaterial, turns: pd.DataFrame) -> str:
+    """Say that not every turn was read; empty if all were."""
+    drawn = frozenset(turns["case"])
+    frames = material.frames
+    step = max((frames.step(c) for c in frames.run.cases if c.key in drawn), default=1)
+    return f" One of {step:,} turns was read." if step > 1 else ""
 
 
 def _telling(turns: pd.DataFrame) -> str:

@@ -13,9 +13,9 @@ from typing import Any
 
 from memsim.context import SECTIONS
 from memsim.report.playback import Playback, PlaybackFrame, PlaybackMessage
-from memsim.scoring.outcomes import PASSED, PURGES, UNMEASURED, place_outside
+from memsim.scoring.outcomes import PASSED, UNMEASURED, place_outside
 from memsim.scoring.trace_records import inspection_of
-from memsim.trace import Inspection
+from memsim.trace import PURGES, Inspection
 
 Line = Mapping[str, Any]
 State = str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,7 +50,7 @@ class _Room:
             return
         known = self.scripts.get(scenario_of(case.id))
         name, script = known or (f"script-{len(self.scripts)}", Script())
-        turns, probes = list(run.turns(case.key)), list(run.probes(case.key))
+        turns, probes = _turns_shown(run, case), list(run.probes(case.key))
         try:
             reel = _dumped(reel_of(run.contexts(case.key), turns, probes, script))
         except (LookupError, TypeError, ValueError) as error:
@@ -66,6 +67,28 @@ class _Room:
         self.data |= blocks
         self.scripts[scenario_of(case.id)] = (name, script)
         self.cases[case.key] = name
+
+
+LONG = 16 * 2**20
+"""Bytes of a case's turns above which only those are read of which the contexts were kept."""
+_TURN = re.compile(rb'"turn":(\d+)')
+
+
+def _turns_shown(run: Run, case: CaseResult) -> list[dict[str, object]]:
+    """The turns that a replay can show; of a long case, those before its contexts end.
+
+    Turns in which a fact moved are told of all the way.
+    """
+    if run.turn_bytes(case.key) <= LONG:
+        return list(run.turns(case.key))
+    ends = [line["full"] for line in run.contexts(case.key) if "full" in line]
+    last = int(str(ends[0])) if ends else sys.maxsize
+
+    def shown(line: bytes) -> bool:
+        number = _TURN.search(line)
+        return number is None or int(number[1]) < last or b'"moved":' in line
+
+    return list(run.turns(case.key, only=shown))
 
 
 def fragment(

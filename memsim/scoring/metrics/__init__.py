@@ -8,8 +8,10 @@ A new metric needs one new file::
     def measure(records: CaseRecords) -> Mapping[str, Measure]:
         ...
 
-`NEEDS_JUDGE = True` marks metrics that only runs with a judge have. Metrics are measured from the
-records alone, so values of a run and values read back from its folder are equal.
+`NEEDS_JUDGE = True` marks metrics that only runs with a judge have. `TURNS` names a class of
+totals, where a file has one. It is given each turn as it is played, so that a script may have a
+million of them, and `records.turn_totals` returns it. Metrics are measured from the records alone,
+so values of a run and values read back from its folder are equal.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from memsim.scoring.metric import CaseRecords, Line, Measure, Metric
+from memsim.scoring.metric import CaseRecords, Line, Measure, Metric, TurnRecords, TurnTotals
 
 _ORDER = (
     *("answers", "evidence_shares", "ranked_evidence", "audits", "lost", "leaks", "unscored"),
@@ -36,6 +38,7 @@ class MetricFamily:
     metrics: Mapping[str, Metric]
     measure: Callable[[CaseRecords], Mapping[str, Measure]]
     needs_judge: bool = False
+    turns: type[TurnTotals] | None = None
 
 
 def _families() -> Iterator[MetricFamily]:
@@ -44,7 +47,12 @@ def _families() -> Iterator[MetricFamily]:
     for name in sorted(names, key=lambda name: rank.get(name, len(rank))):
         module = importlib.import_module(f"{__name__}.{name}")
         needs_judge = getattr(module, "NEEDS_JUDGE", False)
-        yield MetricFamily(metrics=module.METRICS, measure=module.measure, needs_judge=needs_judge)
+        yield MetricFamily(
+            metrics=module.METRICS,
+            measure=module.measure,
+            needs_judge=needs_judge,
+            turns=getattr(module, "TURNS", None),
+        )
 
 
 FAMILIES = tuple(sorted(_families(), key=lambda family: family.needs_judge))
@@ -55,7 +63,12 @@ JUDGED = {n: m for f in FAMILIES if f.needs_judge for n, m in f.metrics.items()}
 """Metrics of runs that have a judge; other runs do not have them at all."""
 
 
-def summarise(probes: Iterable[Line], turns: Iterable[Line]) -> dict[str, Measure]:
+def turn_totals() -> dict[type[TurnTotals], TurnTotals]:
+    """New totals over turns for all metrics that need some."""
+    return {family.turns: family.turns() for family in FAMILIES if family.turns is not None}
+
+
+def summarise(probes: Iterable[Line], turns: Iterable[Line] | TurnRecords) -> dict[str, Measure]:
     """Measure every metric of `METRICS`, in its order; then those of `JUDGED`, with a judge.
 
     Lines of several cases may be pooled: shares are then means over all their probes, counts and

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from memsim.context import SECTIONS
-from memsim.scoring.metric import CaseRecords, Measure, amount, measured, unmeasured
+from memsim.scoring.metric import CaseRecords, Line, Measure, amount, measured, unmeasured
 
 _OVER = "of turns that sent one, else of questions"
 _BY_SECTION = {section: f"context_{section}" for section in SECTIONS if section != "query"}
@@ -27,7 +27,7 @@ METRICS = {
 }
 
 
-class _Sizes:
+class SectionTotals:
     """Sizes of contexts, by section."""
 
     def __init__(self) -> None:
@@ -39,7 +39,13 @@ class _Sizes:
         """Tokens of sections with a name of the strategy's own."""
         return sum(tokens for name, tokens in self.sections.items() if name not in SECTIONS)
 
-    def add(self, tokens: Mapping[str, int], *, sent: int, overflow: int) -> None:
+    def add(self, line: Line) -> None:
+        """Add the context of a turn."""
+        if (tokens := line.get("tokens")) is not None:
+            self.add_context(tokens, sent=line["sent"], overflow=line.get("overflow", 0))
+
+    def add_context(self, tokens: Mapping[str, int], *, sent: int, overflow: int) -> None:
+        """Add a context."""
         total = sum(tokens.values())
         self.sections.update(tokens)
         self.n += 1
@@ -49,16 +55,16 @@ class _Sizes:
         self.peak = max(self.peak, total)
 
 
+TURNS = SectionTotals
+
+
 def measure(records: CaseRecords) -> Mapping[str, Measure]:
     """Measure the contexts of all turns, or of all questions."""
-    turns, questions = _Sizes(), _Sizes()
-    for line in records.turns:
-        if (tokens := line.get("tokens")) is not None:
-            turns.add(tokens, sent=line["sent"], overflow=line.get("overflow", 0))
+    turns, questions = records.turn_totals(SectionTotals), SectionTotals()
     for line in records.probes:
         if (context := line["context"]) is not None:
             overflow = context["overflow"]
-            questions.add(context["tokens"], sent=context["total"], overflow=overflow)
+            questions.add_context(context["tokens"], sent=context["total"], overflow=overflow)
     sizes = turns if turns.total else questions
     if not (n := sizes.n):
         return dict.fromkeys(METRICS, unmeasured("no context was asked for"))

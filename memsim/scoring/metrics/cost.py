@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
-from itertools import chain
 
-from memsim.scoring.metric import CaseRecords, Measure, amount, measured, unmeasured
+from memsim.scoring.metric import CaseRecords, Line, Measure, amount, measured, unmeasured
 
 METRICS = {
     "cost": amount("price of the model calls", "dollars"),
@@ -14,14 +14,33 @@ METRICS = {
 }
 
 
+class PriceTotals:
+    """Turns, and the prices of their calls: how many calls have each price, None if not known."""
+
+    def __init__(self) -> None:
+        self.turns = 0
+        self.prices: Counter[float | None] = Counter()
+
+    def add(self, line: Line) -> None:
+        """Add the calls of a turn."""
+        self.turns += 1
+        for call in line.get("calls", ()):
+            self.prices[call["cost"]] += 1
+
+
+TURNS = PriceTotals
+
+
 def measure(records: CaseRecords) -> Mapping[str, Measure]:
     """Add up the prices of all calls; no sum where one of them is not known."""
-    lines = chain(records.turns, records.probes)
-    prices = [call["cost"] for line in lines for call in line.get("calls", ())]
-    n, turns = len(prices), len(records.turns)
-    if unpriced := prices.count(None):
+    found = records.turn_totals(PriceTotals)
+    asked = (call["cost"] for line in records.probes for call in line.get("calls", ()))
+    prices, turns = found.prices + Counter(asked), found.turns
+    n = prices.total()
+    if unpriced := prices[None]:
         reason = f"no price is known for {unpriced} of {n} model calls"
         return dict.fromkeys(METRICS, unmeasured(reason, n))
-    cost = math.fsum(prices)
+    # Exact, and so the same in any order.
+    cost = math.fsum(price for price in prices.elements() if price is not None)
     per = measured(100 * cost / turns, turns) if turns else unmeasured("no turn was played")
     return {"cost": measured(cost, n), "cost_per_100_turns": per}

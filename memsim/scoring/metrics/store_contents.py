@@ -31,9 +31,24 @@ _NO_ENTRY = "the store is empty"
 _STATED = ("right", "stale", "invented", "barred")
 
 
+class StoreLines:
+    """The stores of the cases."""
+
+    def __init__(self) -> None:
+        self.found: list[Line] = []
+
+    def add(self, line: Line) -> None:
+        """Add the store that the last turn of a case has."""
+        if "store" in line:
+            self.found.append(line["store"])
+
+
+TURNS = StoreLines
+
+
 def measure(records: CaseRecords) -> Mapping[str, Measure]:
     """Add up the stores of all cases in which the strategy showed one."""
-    found = [line["store"] for line in records.turns if "store" in line]
+    found = records.turn_totals(StoreLines).found
     if not found:
         return dict.fromkeys(METRICS, unmeasured(NOT_INSPECTABLE))
     if failed := next((store["error"] for store in found if "error" in store), ""):

@@ -1,0 +1,62 @@
+"""Original messages: held in blocks, and found by id as in a dictionary."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memsim.message import Message, said
+from memsim.replay import original_messages
+from memsim.replay.original_messages import MessageSessions, OriginalMessages
+
+IDS = st.one_of(
+    st.integers(0, 40).map("m{}".format), st.sampled_from(["m01", "m", "", "D3:7", "m\u0663", "x"])
+)
+SAID = st.lists(st.tuples(IDS, st.sampled_from(["s1", "s2"])), max_size=60)
+
+
+def messages(pairs: list[tuple[str, str]]) -> list[Message]:
+    """Messages with these ids and sessions, each with a text of its own."""
+    return [
+        said("user", f"text {place}", id=name, session=session)
+        for place, (name, session) in enumerate(pairs)
+    ]
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few messages are compressed already."""
+    monkeypatch.setattr(original_messages, "BLOCK", 3)
+    monkeypatch.setattr(original_messages, "PLAIN", 2)
+    monkeypatch.setattr(original_messages, "_OPENED", 2)
+
+
+@given(SAID, IDS)
+def test_messages_are_found_as_in_a_dictionary(pairs: list[tuple[str, str]], other: str) -> None:
+    """Whatever the ids are, in whatever order, and however often one comes again."""
+    expected: dict[str, Message] = {}
+    found = OriginalMessages()
+    for message in messages(pairs):
+        expected[message.id] = message
+        found.add(message)
+
+    assert list(expected.items()) == list(found.items())
+    assert len(expected) == len(found)
+    assert expected.get(other) == found.get(other)
+    assert (other in expected) == (other in found)
+
+
+@given(SAID, IDS)
+def test_sessions_are_found_as_in_a_dictionary(pairs: list[tuple[str, str]], other: str) -> None:
+    """The session of the latest message with an id."""
+    expected: dict[str, str] = {}
+    found = MessageSessions()
+    for message in messages(pairs):
+        expected[message.id] = message.session
+        found.add(message)
+
+    assert list(expected.items()) == list(found.items())
+    assert len(expected) == len(found)
+    assert expected.get(other) == found.get(other)
+    assert (other in expected) == (other in found)
