@@ -341,6 +341,37 @@ def halumem(folder: Path, _closing: ExitStack) -> Target:
     return target
 
 
+def personamem(folder: Path, _closing: ExitStack) -> Target:
+    """The two files of PersonaMem."""
+    asked = "User: Ana\n\nAny idea?"
+    meta = {"question_type": "suggest_new_ideas", "topic": "art", "retrieval_query": asked}
+    content = "[SYSTEM] Name: Ana\n\n[USER] User: I paint.\n\n[ASSISTANT] Nice."
+    query = {
+        "id": "q1",
+        "user_id": "u1",
+        "query": f"{asked}\n\n(a) Paint.\n(b) Run.",
+        "gold_answers": ["(a) Paint.", "a"],
+        "gold_ids": ["u1_0"],
+        "meta": meta,
+    }
+    document = {"user_id": "u1", "content": content, "timestamp": None}
+    files: Mapping[str, Any] = {
+        "32k-documents.json": [{"id": name, **document} for name in ("u1_0", "u1_1")],
+        "32k-queries.json": [query, {**query, "gold_ids": ["u1_0", "u1_1"]}],
+    }
+
+    def target(chance: random.Random) -> None:
+        hurt = chance.choice(sorted(files))
+        for name, value in files.items():
+            clear(folder / name)
+            (folder / name).write_text(json.dumps(value), encoding="utf-8")
+        damage_json(chance, folder / hurt, files[hurt])
+        for scenario in load_dataset("personamem", folder / "32k-documents.json"):
+            list(scenario.events(7))
+
+    return target
+
+
 def cassettes(folder: Path, _closing: ExitStack) -> Target:
     """Recordings of a provider's answers."""
     sources = [path.read_bytes() for path in sorted(ROOT.glob("tests/live/recorded/**/*.jsonl"))]
@@ -414,6 +445,7 @@ FILES: dict[str, Callable[[Path, ExitStack], Target]] = {
     "beam": beam,
     "longmemeval": longmemeval,
     "halumem": halumem,
+    "personamem": personamem,
     "cassette": cassettes,
     "vectors": vectors,
     "prx settings": prx_settings,

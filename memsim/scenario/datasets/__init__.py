@@ -95,6 +95,14 @@ DATASETS: dict[str, Dataset] = {
         source="huggingface.co/datasets/ai-hyz/MemoryAgentBench",
         rows="none",
     ),
+    "personamem": Dataset(
+        loader="personamem_from_options",
+        measures="preferences that change, by replies to choose from",
+        size="20 personas; 589 queries at 32K, more at 128K and 1M tokens",
+        licence="none stated",
+        source="huggingface.co/datasets/bowen-upenn/PersonaMem",
+        rows="none",
+    ),
 }
 """Each dataset that can be run, by the name of its module."""
 
