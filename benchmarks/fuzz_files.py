@@ -372,6 +372,40 @@ def personamem(folder: Path, _closing: ExitStack) -> Target:
     return target
 
 
+def locomo_plus(folder: Path, _closing: ExitStack) -> Target:
+    """The pairs of LoCoMo-Plus, and a conversation of LoCoMo beside them."""
+    talk = {
+        "speaker_a": "Ana",
+        "speaker_b": "Ben",
+        "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_1": [{"speaker": "Ana", "dia_id": "D1:1", "text": "Hello."}],
+    }
+    pair = {
+        "relation_type": "causal",
+        "time_gap": "two weeks later",
+        "cue_dialogue": "A: I sold my canoe.\nB: A pity.",
+        "trigger_query": "A: The lake looks empty.",
+    }
+    files: Mapping[str, Any] = {
+        "locomo10.json": [{"sample_id": "conv-1", "conversation": talk, "qa": []}],
+        "locomo_plus.json": [pair, {**pair, "time_gap": "about one year later"}],
+    }
+
+    def target(chance: random.Random) -> None:
+        hurt = chance.choice(sorted(files))
+        for name, value in files.items():
+            clear(folder / name)
+            (folder / name).write_text(json.dumps(value), encoding="utf-8")
+        damage_json(chance, folder / hurt, files[hurt])
+        options = {"apart": "true", "locomo": str(folder / "locomo10.json")}
+        if chance.random() < 0.3:
+            options = {}
+        for scenario in load_dataset("locomo_plus", folder / "locomo_plus.json", options):
+            list(scenario.events(7))
+
+    return target
+
+
 def cassettes(folder: Path, _closing: ExitStack) -> Target:
     """Recordings of a provider's answers."""
     sources = [path.read_bytes() for path in sorted(ROOT.glob("tests/live/recorded/**/*.jsonl"))]
@@ -446,6 +480,7 @@ FILES: dict[str, Callable[[Path, ExitStack], Target]] = {
     "longmemeval": longmemeval,
     "halumem": halumem,
     "personamem": personamem,
+    "locomo_plus": locomo_plus,
     "cassette": cassettes,
     "vectors": vectors,
     "prx settings": prx_settings,

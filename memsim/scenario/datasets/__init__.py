@@ -63,6 +63,14 @@ DATASETS: dict[str, Dataset] = {
         source="github.com/snap-research/locomo",
         rows="retrieval by BM25 (two), wordllama and their fusion, within .01",
     ),
+    "locomo_plus": Dataset(
+        loader="locomo_plus_from_options",
+        measures="remarks that only something said weeks before explains",
+        size="about 400 pairs, placed into the conversations of LoCoMo",
+        licence="none stated",
+        source="github.com/xjtuleeyf/Locomo-Plus",
+        rows="none",
+    ),
     "longmemeval": Dataset(
         loader="longmemeval_from_options",
         measures="six kinds of questions, each over a history of its own",
