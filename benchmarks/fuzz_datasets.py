@@ -6,10 +6,11 @@ import csv
 import io
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from memsim.scenario.datasets import load_dataset
 from tests.doubles.damage import hostile_json, mutated_bytes
@@ -246,12 +247,122 @@ def _parquet(rows: list[dict[str, object]]) -> bytes:
     return sink.getvalue()
 
 
+def halumem(folder: Path, _closing: ExitStack) -> Target:
+    """A line of a file of HaluMem."""
+    stamp = "Jan 15, 2029, 15:12:20"
+    point = {
+        "memory_content": "Ana moved to Oslo.",
+        "memory_type": "Event Memory",
+        "memory_source": "secondary",
+        "is_update": "True",
+        "original_memories": ["Ana lives in Bergen."],
+    }
+    false = {
+        "memory_source": "interference",
+        "is_update": "False",
+        "original_memories": [],
+        "reference_memory_content": "Ana moved to Oslo.",
+    }
+    asked = {"question": "Where does Ana live?", "answer": "Oslo", "difficulty": "easy"}
+    session = {
+        "start_time": stamp,
+        "memory_points": [point, {**point, **false}],
+        "dialogue": [
+            {"role": "user", "content": "I moved to Oslo.", "timestamp": stamp},
+            {"role": "assistant", "content": "Nice."},
+        ],
+        "questions": [
+            {**asked, "evidence": [point], "question_type": "Dynamic Update"},
+            {**asked, "evidence": [], "question_type": "Memory Boundary"},
+        ],
+    }
+    user = {"uuid": "u1", "sessions": [session, {**session, "questions": []}]}
+    path = folder / "halumem.jsonl"
+
+    def target(chance: random.Random) -> None:
+        clear(path)
+        if chance.random() < 0.4:
+            damage_file(chance, path, [json.dumps(user).encode()])
+        else:
+            path.write_bytes(hostile_json(chance, user) + b"\n")
+        _play("halumem", path)
+
+    return target
+
+
+def personamem(folder: Path, _closing: ExitStack) -> Target:
+    """The two files of PersonaMem."""
+    asked = "User: Ana\n\nAny idea?"
+    meta = {"question_type": "suggest_new_ideas", "topic": "art", "retrieval_query": asked}
+    content = "[SYSTEM] Name: Ana\n\n[USER] User: I paint.\n\n[ASSISTANT] Nice."
+    query = {
+        "id": "q1",
+        "user_id": "u1",
+        "query": f"{asked}\n\n(a) Paint.\n(b) Run.",
+        "gold_answers": ["(a) Paint.", "a"],
+        "gold_ids": ["u1_0"],
+        "meta": meta,
+    }
+    document = {"user_id": "u1", "content": content, "timestamp": None}
+    files: Mapping[str, Any] = {
+        "32k-documents.json": [{"id": name, **document} for name in ("u1_0", "u1_1")],
+        "32k-queries.json": [query, {**query, "gold_ids": ["u1_0", "u1_1"]}],
+    }
+
+    def target(chance: random.Random) -> None:
+        hurt = chance.choice(sorted(files))
+        for name, value in files.items():
+            clear(folder / name)
+            (folder / name).write_text(json.dumps(value), encoding="utf-8")
+        damage_json(chance, folder / hurt, files[hurt])
+        _play("personamem", folder / "32k-documents.json")
+
+    return target
+
+
+def locomo_plus(folder: Path, _closing: ExitStack) -> Target:
+    """The pairs of LoCoMo-Plus, and a conversation of LoCoMo beside them."""
+    talk = {
+        "speaker_a": "Ana",
+        "speaker_b": "Ben",
+        "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_1": [{"speaker": "Ana", "dia_id": "D1:1", "text": "Hello."}],
+    }
+    pair = {
+        "relation_type": "causal",
+        "time_gap": "two weeks later",
+        "cue_dialogue": "A: I sold my canoe.\nB: A pity.",
+        "trigger_query": "A: The lake looks empty.",
+    }
+    files: Mapping[str, Any] = {
+        "locomo10.json": [{"sample_id": "conv-1", "conversation": talk, "qa": []}],
+        "locomo_plus.json": [pair, {**pair, "time_gap": "about one year later"}],
+    }
+
+    def target(chance: random.Random) -> None:
+        hurt = chance.choice(sorted(files))
+        for name, value in files.items():
+            clear(folder / name)
+            (folder / name).write_text(json.dumps(value), encoding="utf-8")
+        damage_json(chance, folder / hurt, files[hurt])
+        options = {"apart": "true", "locomo": str(folder / "locomo10.json")}
+        if chance.random() < 0.3:
+            options = {}
+        for scenario in load_dataset("locomo_plus", folder / "locomo_plus.json", options):
+            list(scenario.events(7))
+
+    return target
+
+
 DATASETS: dict[str, Callable[[Path, ExitStack], Target]] = {
     "convomem": convomem,
+    "halumem": halumem,
+    "locomo_plus": locomo_plus,
     "longmemeval_v2": longmemeval_v2,
     "memdaily": memdaily,
     "memfail": memfail,
     "meme": meme,
     "memoryagentbench": memoryagentbench,
+    "personamem": personamem,
 }
 """Makes each target in a folder of its own."""

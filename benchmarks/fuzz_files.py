@@ -297,50 +297,6 @@ def longmemeval(folder: Path, _closing: ExitStack) -> Target:
     return target
 
 
-def halumem(folder: Path, _closing: ExitStack) -> Target:
-    """A line of a file of HaluMem."""
-    stamp = "Jan 15, 2029, 15:12:20"
-    point = {
-        "memory_content": "Ana moved to Oslo.",
-        "memory_type": "Event Memory",
-        "memory_source": "secondary",
-        "is_update": "True",
-        "original_memories": ["Ana lives in Bergen."],
-    }
-    false = {
-        "memory_source": "interference",
-        "is_update": "False",
-        "original_memories": [],
-        "reference_memory_content": "Ana moved to Oslo.",
-    }
-    asked = {"question": "Where does Ana live?", "answer": "Oslo", "difficulty": "easy"}
-    session = {
-        "start_time": stamp,
-        "memory_points": [point, {**point, **false}],
-        "dialogue": [
-            {"role": "user", "content": "I moved to Oslo.", "timestamp": stamp},
-            {"role": "assistant", "content": "Nice."},
-        ],
-        "questions": [
-            {**asked, "evidence": [point], "question_type": "Dynamic Update"},
-            {**asked, "evidence": [], "question_type": "Memory Boundary"},
-        ],
-    }
-    user = {"uuid": "u1", "sessions": [session, {**session, "questions": []}]}
-    path = folder / "halumem.jsonl"
-
-    def target(chance: random.Random) -> None:
-        clear(path)
-        if chance.random() < 0.4:
-            damage_file(chance, path, [json.dumps(user).encode()])
-        else:
-            path.write_bytes(hostile_json(chance, user) + b"\n")
-        for scenario in load_dataset("halumem", path):
-            list(scenario.events(7))
-
-    return target
-
-
 def cassettes(folder: Path, _closing: ExitStack) -> Target:
     """Recordings of a provider's answers."""
     sources = [path.read_bytes() for path in sorted(ROOT.glob("tests/live/recorded/**/*.jsonl"))]
@@ -413,7 +369,6 @@ FILES: dict[str, Callable[[Path, ExitStack], Target]] = {
     "locomo": locomo,
     "beam": beam,
     "longmemeval": longmemeval,
-    "halumem": halumem,
     "cassette": cassettes,
     "vectors": vectors,
     "prx settings": prx_settings,

@@ -2,7 +2,8 @@
 
 `oracle` gets the evidence of each question and nothing else, so what it misses is the reader's own
 share. A set is all scenarios, or one dataset, at one budget. Where `oracle` answers less than half
-of the answerable probes of a set, no answer metric of that set is a measurement of a memory.
+of the answerable probes of a set, no answer metric of that set is a measurement of a memory. A
+set that names no evidence at all says nothing about the reader, so nothing is hidden.
 """
 
 from __future__ import annotations
@@ -70,9 +71,13 @@ def reader_limits(cases: Iterable[CaseResult]) -> Mapping[SetOfProbes, ReaderLim
     """Compute by set what the reader answers from the evidence alone."""
     sets: dict[SetOfProbes, list[CaseResult]] = {}
     for case in cases:
-        if case.control == "evidence" and case.dataset != LEAKAGE:
+        if case.control == "evidence" and case.dataset != LEAKAGE and _has_evidence(case):
             sets.setdefault((case.dataset, case.budget), []).append(case)
     return {key: _limit(found) for key, found in sets.items()}
+
+
+def _has_evidence(case: CaseResult) -> bool:
+    return case.metrics.get("evidence_recall", 1.0) is not None
 
 
 def _limit(cases: Sequence[CaseResult]) -> ReaderLimit:

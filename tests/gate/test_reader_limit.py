@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from memsim.errors import ExitCode
@@ -51,6 +53,14 @@ def cases(oracle: float | None) -> list[CaseResult]:
 def test_a_kept_bound_on_answers_is_not_green(oracle: float | None, code: ExitCode) -> None:
     """Half of the answerable probes is enough; without `oracle` nothing is hidden."""
     assert code == judge(cases(oracle)).exit_code
+
+
+def test_without_evidence_oracle_says_nothing_of_the_reader() -> None:
+    """It was given nothing to read."""
+    mine, control = cases(0.0)
+    blind = replace(control, metrics={**control.metrics, "evidence_recall": None})
+
+    assert ExitCode.PASSED == judge([mine, blind]).exit_code
 
 
 def test_answers_are_left_out_and_evidence_stays() -> None:

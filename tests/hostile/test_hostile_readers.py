@@ -151,6 +151,11 @@ def test_what_cannot_be_looked_at_is_refused_at_once(
         "a table": ("x.csv", lambda home: load_dataset("memfail", home / "x.csv")),
         "a folder of tables": ("a/b/x.csv", lambda home: load_dataset("memfail", home)),
         "a user": ("u.jsonl", lambda home: load_dataset("halumem", home / "u.jsonl")),
+        "sessions": (
+            "documents.json",
+            lambda home: load_dataset("personamem", home / "documents.json"),
+        ),
+        "pairs": ("p.json", lambda home: load_dataset("locomo_plus", home / "p.json")),
         "a day's page": ("memory/2026-01-05.md", lambda home: Workspace(home).pages()),
         "a page": ("MEMORY.md", lambda home: Workspace(home).pages()),
         "a page of AgenticX": ("memory/2026-01-05.md", Pages.of),

@@ -71,6 +71,14 @@ DATASETS: dict[str, Dataset] = {
         source="github.com/snap-research/locomo",
         rows="retrieval by BM25 (two), wordllama and their fusion, within .01",
     ),
+    "locomo_plus": Dataset(
+        loader="locomo_plus_from_options",
+        measures="remarks that only something said weeks before explains",
+        size="about 400 pairs, placed into the conversations of LoCoMo",
+        licence="none stated",
+        source="github.com/xjtuleeyf/Locomo-Plus",
+        rows="none",
+    ),
     "longmemeval": Dataset(
         loader="longmemeval_from_options",
         measures="six kinds of questions, each over a history of its own",
@@ -117,6 +125,14 @@ DATASETS: dict[str, Dataset] = {
         size="146 texts, 3,671 questions",
         licence="MIT",
         source="huggingface.co/datasets/ai-hyz/MemoryAgentBench",
+        rows="none",
+    ),
+    "personamem": Dataset(
+        loader="personamem_from_options",
+        measures="preferences that change, by replies to choose from",
+        size="20 personas; 589 queries at 32K, more at 128K and 1M tokens",
+        licence="none stated",
+        source="huggingface.co/datasets/bowen-upenn/PersonaMem",
         rows="none",
     ),
 }

@@ -1,10 +1,14 @@
-"""Turns of a chat between a user and an assistant: what the user said, with the replies to it."""
+"""Turns of a chat between a user and an assistant: what the user said, with the replies to it.
+
+Instructions of the system are heard in the turn of the message that follows them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import takewhile
 
 from memsim.message import Role, said
 from memsim.scenario.script import Turn
@@ -29,18 +33,22 @@ class ChatLine:
 
 def chat_turns(lines: Iterable[ChatLine]) -> list[Turn]:
     """One turn for each message of the user, with the replies to it; no turn spans two sessions."""
-    return [_turn(lines, number) for number, lines in enumerate(_exchanges(lines), start=1)]
+    return [_turn(found, number) for number, found in enumerate(_exchanges(lines), start=1)]
 
 
 def _exchanges(lines: Iterable[ChatLine]) -> Iterator[list[ChatLine]]:
     exchange: list[ChatLine] = []
     for line in lines:
-        if exchange and (line.role == "user" or line.session != exchange[0].session):
+        if exchange and (_begins(line, exchange[-1]) or line.session != exchange[0].session):
             yield exchange
             exchange = []
         exchange.append(line)
     if exchange:
         yield exchange
+
+
+def _begins(line: ChatLine, before: ChatLine) -> bool:
+    return line.role != "assistant" and before.role != "system"
 
 
 def _turn(lines: list[ChatLine], number: int) -> Turn:
@@ -56,11 +64,12 @@ def _turn(lines: list[ChatLine], number: int) -> Turn:
         )
         for line in lines
     ]
+    heard = 1 + len(list(takewhile(lambda line: line.role == "system", lines)))
     return Turn(
         number=number,
         session=lines[0].session,
         principal=ASKER,
         time=lines[0].time,
-        heard=(messages[0],),
-        reply=tuple(messages[1:]),
+        heard=tuple(messages[:heard]),
+        reply=tuple(messages[heard:]),
     )

@@ -269,6 +269,18 @@ def load_locomo(
     return scenarios
 
 
+def read_talks(path: Path) -> Iterator[tuple[JsonObject, list[Turn]]]:
+    """Each conversation of a LoCoMo file, called by its name, with its turns.
+
+    Raises:
+        ScenarioError: the file is missing, not JSON, or not of this schema.
+    """
+    file = _find(path)
+    for entry in _entries(file):
+        talk = JsonObject(file, entry.where, _talk(entry))
+        yield talk, read_talk(talk, entry.where)
+
+
 def locomo_from_options(path: Path, options: Mapping[str, str]) -> list[Scenario]:
     """`load_locomo` with its options as written on a command line.
 
@@ -286,12 +298,17 @@ def locomo_from_options(path: Path, options: Mapping[str, str]) -> list[Scenario
     return load_locomo(
         path,
         audit=mask if named else options.get("audit"),
-        mask_bad_gold=named or _flag("mask_bad_gold", mask),
-        correct_evidence=_flag("correct_evidence", options.get("correct_evidence", "false")),
+        mask_bad_gold=named or read_flag("mask_bad_gold", mask),
+        correct_evidence=read_flag("correct_evidence", options.get("correct_evidence", "false")),
     )
 
 
-def _flag(name: str, text: str) -> bool:
+def read_flag(name: str, text: str) -> bool:
+    """Read an option that is true or false.
+
+    Raises:
+        ConfigError: it is neither.
+    """
     value = _FLAGS.get(text.strip().lower())
     if value is None:
         raise ConfigError(f"{name} is true or false, not {text!r}")
