@@ -20,6 +20,7 @@ INPUTS: Final = {
     "run": 60,
     "baseline": 120,
     "locomo": 120,
+    "memoryagentbench": 60,
     "page": 12,
     "plots": 12,
     "trace values": 60,
