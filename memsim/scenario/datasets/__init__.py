@@ -51,7 +51,7 @@ DATASETS: dict[str, Dataset] = {
         loader="convomem_from_options",
         measures="one to six messages that answer, among up to 300 talks",
         size="75,336 questions in 1,242 files; test cases of up to 300 talks",
-        licence="CC BY-NC 4.0; the code Apache 2.0",
+        licence="CC BY-NC 4.0 as others state; the code Apache 2.0",
         source="huggingface.co/datasets/Salesforce/ConvoMem",
         rows="none",
     ),

@@ -1,7 +1,8 @@
 """ConvoMem: talks of a user with an assistant in which one to six messages answer a question.
 
-Published at huggingface.co/datasets/Salesforce/ConvoMem, whose card says CC BY-NC 4.0, with code at
-github.com/SalesforceAIResearch/ConvoMem under Apache 2.0. Files lie below a folder of their
+Published at huggingface.co/datasets/Salesforce/ConvoMem, with code at
+github.com/SalesforceAIResearch/ConvoMem under Apache 2.0. Others state CC BY-NC 4.0 for the data;
+its card was not seen. Files lie below a folder of their
 category and one of their number of evidence messages, such as `user_evidence/1_evidence`. Those of
 `evidence_questions` have a talk for each question::
 
