@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from memsim.cli.terminal import Terminal
-from memsim.errors import ConfigError, nearest
+from memsim.errors import ConfigError, ScenarioError, nearest
 from memsim.report.layout import Column, Row, Table, TextLine, terminal_table
 from memsim.scenario.generator.dials import DIALS, FAMILIES, FORM, FORMS, SEED, SHARED, Generate
 
@@ -103,7 +103,11 @@ def _script(step: Generate, output: Path | None, *, written: bool) -> str:
     said = long_script(name, step) if written else short_script(name, step)
     text: str = yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=100)
     # What cannot be played is refused here, and not when it is played.
-    make_scenario(parse(text), output or Path(f"{name}.yaml"))
+    try:
+        make_scenario(parse(text), output or Path(f"{name}.yaml"))
+    except ScenarioError as error:
+        # There is no file yet in which anybody could look for the line.
+        raise ConfigError(error.message) from None
     return text
 
 

@@ -432,3 +432,11 @@ def test_the_families_are_listed_and_a_slip_is_named(tmp_path: Path) -> None:
     assert all(name in listed.output for name in FAMILIES)
     assert (4, "mine") == (refused.exit_code, there.read_text(encoding="utf-8"))
     assert (4, True) == (slip.exit_code, "did you mean 'multi_hop'?" in slip.output)
+
+
+def test_a_story_that_cannot_be_told_is_refused_without_a_line() -> None:
+    """There is no file yet that could have one."""
+    done = CliRunner().invoke(program, ["generate", "preferences", "--form", "count"])
+
+    said = "preferences has no form count; its forms: value"
+    assert (4, said) == (done.exit_code, done.output.strip().removeprefix("memsim: "))
