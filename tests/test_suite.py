@@ -753,7 +753,6 @@ def test_records_do_not_depend_on_hash_seed_zone_or_locale(
         from memsim.discovery.project import find_project
         from memsim.suite.case_plan import plan, resolve_strategies
         from memsim.suite.play import run_case
-from memsim.suite.turn_lines import TurnLines
         from memsim.suite.scenarios import find_scenarios
         project = find_project()
         refs = resolve_strategies(["window", "nothing"], project, controls=False)

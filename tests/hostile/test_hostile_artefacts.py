@@ -67,6 +67,7 @@ PATTERNS = {
     "form_search.py": "classes of letters",
     "l09_stale.py": "a closed list of values, escaped",
     "l17_authority.py": "a tag of our own, escaped",
+    "longmemeval_v2.py": "separators of a list, escaped",
     "markdown_files.py": "a key and a text, escaped",
     "mcp_mapping.py": "the user's own mapping, trusted as the command in it is",
     "mcp_replies.py": "the same, for lines of bounded length",
