@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memsim.atomic_files import sweep
 from memsim.cli.run_output import Stopwatch, show_run
 from memsim.cli.terminal import complain
 from memsim.report.layout import TextLine
@@ -113,6 +114,8 @@ class RunEnd:
         from memsim.report.run_markdown import markdown
 
         if not self._flags["no_report"]:
+            # What an earlier try of this run had begun when it was killed.
+            sweep(run.folder / "report.md")
             write_report(run, summary)
         if self._with_page:
             self._page = write_page(run, summary)

@@ -79,9 +79,12 @@ def test_a_killed_process_is_a_lost_case(project: Path, flags: tuple[str, ...]) 
         assert 1 == len([*(reports / "runs").iterdir()])
         return
     (project / "spare").touch()
+    begun = project / "out" / ".report.md.0a1b2c3d.tmp"
+    begun.write_text("half of a rep", encoding="utf-8")
 
     again = call(project, *flags)
 
+    assert not begun.exists(), "what was begun when the run was killed"
     assert {"scored"} == {*states(load_run(folder, reports)).values()}
     assert "is continued: 1 of 3 cases are done" in again.stderr
 
