@@ -43,8 +43,8 @@ def asked(count: int, questions: int, *, facts: bool) -> tuple[float, float]:
                 memory.observe(message)
                 if int(message.id[1:]) % LAST == 0:
                     memory.end_turn()
-            began = time.process_time()
             last = list(ready)
+            began = time.process_time()
             for message in last:
                 memory.observe(message)
             memory.end_turn()

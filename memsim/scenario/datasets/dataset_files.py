@@ -8,6 +8,7 @@ from memsim.errors import ScenarioError
 from memsim.json_input import is_folder, is_regular
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -34,3 +35,28 @@ def find_files(path: Path, *suffixes: str, levels: int = 1) -> list[Path]:
         wanted = " or ".join(f"*{suffix}" for suffix in suffixes)
         raise ScenarioError(f"no {wanted} in this folder", path=path)
     return files
+
+
+def find_file(path: Path, pattern: str) -> Path:
+    """The file at a path, or the only one of a folder whose name fits a pattern.
+
+    Raises:
+        ScenarioError: the folder holds no such file, or several.
+    """
+    if not is_folder(path):
+        return path
+    return only_file([p for p in sorted(path.glob(pattern)) if is_regular(p)], path, pattern)
+
+
+def only_file(found: Sequence[Path], folder: Path, pattern: str) -> Path:
+    """The one file that was found in a folder.
+
+    Raises:
+        ScenarioError: there is none, or there are several.
+    """
+    if not found:
+        raise ScenarioError(f"no {pattern} in this folder", path=folder)
+    if len(found) > 1:
+        names = ", ".join(p.name for p in found)
+        raise ScenarioError(f"several files here, name one: {names}", path=folder)
+    return found[0]

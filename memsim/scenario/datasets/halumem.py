@@ -35,9 +35,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memsim.errors import ConfigError, ScenarioError
-from memsim.json_input import is_folder, is_regular
 from memsim.language.lexicon import MONTHS
 from memsim.scenario.datasets.chat_turns import ASKER, ROLES, ChatLine, chat_turns
+from memsim.scenario.datasets.dataset_files import find_file
 from memsim.scenario.datasets.dataset_scenario import UTTERANCE, recorded_scenario
 from memsim.scenario.datasets.halumem_facts import plant_points
 from memsim.scenario.datasets.halumem_points import MemoryPoint, read_points
@@ -70,7 +70,7 @@ def halumem_from_options(path: Path, options: Mapping[str, str]) -> list[Scenari
     """
     for name in options:
         raise ConfigError(f"halumem has no option {name!r}; it has none")
-    file = _find(path)
+    file = find_file(path, "*.jsonl")
     users = [
         JsonObject(file, f"user {n}", value)
         for n, (_, value) in enumerate(read_json_lines(file), start=1)
@@ -78,18 +78,6 @@ def halumem_from_options(path: Path, options: Mapping[str, str]) -> list[Scenari
     if not users:
         raise ScenarioError("holds no user", path=file)
     return [_scenario(user, f"{DATASET}-{n}") for n, user in enumerate(users, start=1)]
-
-
-def _find(path: Path) -> Path:
-    if not is_folder(path):
-        return path
-    found = sorted(p for p in path.glob("*.jsonl") if is_regular(p))
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        raise ScenarioError("no *.jsonl in this folder", path=path)
-    names = ", ".join(p.name for p in found)
-    raise ScenarioError(f"several files here, name one: {names}", path=path)
 
 
 def _scenario(user: JsonObject, name: str) -> Scenario:

@@ -25,9 +25,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.errors import ConfigError, ScenarioError, nearest
-from memsim.json_input import is_folder, is_regular
+from memsim.json_input import is_regular
 from memsim.language.lexicon import MONTHS
 from memsim.message import said
+from memsim.scenario.datasets.dataset_files import find_file
 from memsim.scenario.datasets.dataset_scenario import UTTERANCE, recorded_scenario
 from memsim.scenario.datasets.json_file import JsonObject, read_json
 from memsim.scenario.datasets.locomo_audit import Audit, read_audit
@@ -241,7 +242,7 @@ def load_locomo(
     Raises:
         ScenarioError: a file is missing, not JSON, or not of this schema.
     """
-    file = _find(Path(path))
+    file = find_file(Path(path), "locomo*.json")
     listed = Path(audit) if audit is not None else _beside(file)
     if listed is None and (mask_bad_gold or correct_evidence):
         raise ScenarioError("no audit-errors*.json lies beside it", path=file)
@@ -275,7 +276,7 @@ def read_talks(path: Path) -> Iterator[tuple[JsonObject, list[Turn]]]:
     Raises:
         ScenarioError: the file is missing, not JSON, or not of this schema.
     """
-    file = _find(path)
+    file = find_file(path, "locomo*.json")
     for entry in _entries(file):
         talk = JsonObject(file, entry.where, _talk(entry))
         yield talk, read_talk(talk, entry.where)
@@ -313,18 +314,6 @@ def read_flag(name: str, text: str) -> bool:
     if value is None:
         raise ConfigError(f"{name} is true or false, not {text!r}")
     return value
-
-
-def _find(path: Path) -> Path:
-    if not is_folder(path):
-        return path
-    found = sorted(p for p in path.glob("locomo*.json") if is_regular(p))
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        raise ScenarioError("no locomo*.json in this folder", path=path)
-    names = ", ".join(p.name for p in found)
-    raise ScenarioError(f"several files here, name one: {names}", path=path)
 
 
 def _beside(file: Path) -> Path | None:

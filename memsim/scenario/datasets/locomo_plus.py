@@ -35,6 +35,7 @@ from memsim.errors import ConfigError, ScenarioError, nearest
 from memsim.json_input import is_folder, is_regular
 from memsim.language.numbers import numbers
 from memsim.message import said
+from memsim.scenario.datasets.dataset_files import only_file
 from memsim.scenario.datasets.dataset_scenario import UTTERANCE, recorded_scenario
 from memsim.scenario.datasets.json_file import JsonObject, read_json
 from memsim.scenario.datasets.locomo import read_flag, read_talks
@@ -112,12 +113,7 @@ def _find(path: Path) -> Path:
     every = [p for p in sorted(path.glob("*.json")) if is_regular(p)]
     named = [p for p in every if p.name.startswith(DATASET)]
     found = named or [p for p in every if not p.name.startswith("locomo")]
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        raise ScenarioError(f"no {DATASET}*.json in this folder", path=path)
-    names = ", ".join(p.name for p in found)
-    raise ScenarioError(f"several files here, name one: {names}", path=path)
+    return only_file(found, path, f"{DATASET}*.json")
 
 
 def _beside(file: Path) -> Path:

@@ -32,9 +32,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from memsim.errors import ConfigError, ScenarioError
-from memsim.json_input import is_folder, is_regular
 from memsim.message import EPOCH, Role
 from memsim.scenario.datasets.chat_turns import ASKER, ChatLine, chat_turns
+from memsim.scenario.datasets.dataset_files import find_file
 from memsim.scenario.datasets.dataset_scenario import UTTERANCE, recorded_scenario
 from memsim.scenario.datasets.json_file import JsonObject, read_json
 from memsim.scenario.script import Ability, Probe, Scenario, Turn
@@ -84,17 +84,10 @@ def personamem_from_options(path: Path, options: Mapping[str, str]) -> list[Scen
 
 
 def _find(path: Path) -> Path:
-    if not is_folder(path):
-        if not path.name.endswith(DOCUMENTS):
-            raise ScenarioError(f"is no file whose name ends with {DOCUMENTS}", path=path)
-        return path
-    found = sorted(p for p in path.glob(f"*{DOCUMENTS}") if is_regular(p))
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        raise ScenarioError(f"no *{DOCUMENTS} in this folder", path=path)
-    names = ", ".join(p.name for p in found)
-    raise ScenarioError(f"several files here, name one: {names}", path=path)
+    file = find_file(path, f"*{DOCUMENTS}")
+    if not file.name.endswith(DOCUMENTS):
+        raise ScenarioError(f"is no file whose name ends with {DOCUMENTS}", path=file)
+    return file
 
 
 def _objects(file: Path, what: str) -> list[JsonObject]:
