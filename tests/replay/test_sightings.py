@@ -17,6 +17,18 @@ def context(text: str, *, derived: tuple[str, ...] = (), excerpts: tuple[str, ..
     return Context(sections=(Section(layer="recalled", messages=(message,), tokens=9),))
 
 
+MOVED = Fact(
+    id="move",
+    value="Ana moved to Oslo.",
+    source="m1",
+    principal="ana",
+    turn=1,
+    time=EPOCH,
+    session="s",
+    statement=True,
+)
+
+
 def test_a_part_in_its_own_words_is_verbatim_where_it_holds_the_value() -> None:
     """A passage that states the fact counts as the message; another passage counts for nothing."""
     wanted = MessageSearch({"m1": ("A-17",)})
@@ -51,18 +63,8 @@ def test_a_part_holds_the_fact_that_it_states_and_no_other() -> None:
 def test_a_statement_is_seen_by_provenance_alone() -> None:
     """A text that was made from its message holds it in other words."""
     book = FactBook()
-    told = Fact(
-        id="move",
-        value="Ana moved to Oslo.",
-        source="m1",
-        principal="ana",
-        turn=1,
-        time=EPOCH,
-        session="s",
-        statement=True,
-    )
-    book.plant(told)
-    book.plant(replace(told, id="cat", value="Mia", source="m2", statement=False))
+    book.plant(MOVED)
+    book.plant(replace(MOVED, id="cat", value="Mia", source="m2", statement=False))
     made = context("She lives in Norway now.", derived=("m1", "m2"))
 
     assert {"move": "recalled", "cat": "absent"} == book.track(made, 1, ())
@@ -72,17 +74,7 @@ def test_a_statement_is_seen_by_provenance_alone() -> None:
 def test_a_false_version_is_never_in_force() -> None:
     """Nor does it supersede the fact."""
     book = FactBook()
-    true = Fact(
-        id="move",
-        value="Ana moved to Oslo.",
-        source="m1",
-        principal="ana",
-        turn=1,
-        time=EPOCH,
-        session="s",
-        statement=True,
-    )
-    book.plant(true)
-    book.plant(replace(true, id="false", value="Ana moved to Rome.", contradicts="move"))
+    book.plant(MOVED)
+    book.plant(replace(MOVED, id="false", value="Ana moved to Rome.", contradicts="move"))
 
     assert ["current", "untrue"] == [planted.state for planted in book.inventory()]
