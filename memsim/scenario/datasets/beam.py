@@ -33,7 +33,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memsim.errors import ConfigError, ScenarioError, nearest
+from memsim.errors import ScenarioError, nearest
 from memsim.json_input import is_folder, is_regular
 from memsim.language.lexicon import MONTHS
 from memsim.message import EPOCH, Message, said
@@ -42,7 +42,7 @@ from memsim.scenario.datasets.json_file import JsonObject, read_json
 from memsim.scenario.script import Ability, Probe, Scenario, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
 
 # Reads the chat of a BEAM conversation as turns: what the user said, and what was replied.
@@ -286,18 +286,6 @@ def load_beam(path: Path | str) -> list[Scenario]:
         ScenarioError: a file is missing, not JSON, or not of this schema.
     """
     return [_conversation(file) for file in _find(Path(path))]
-
-
-def beam_from_options(path: Path, options: Mapping[str, str]) -> list[Scenario]:
-    """`load_beam` for a command line; there are no options.
-
-    Raises:
-        ConfigError: an option is given.
-        ScenarioError: a file is missing, not JSON, or not of this schema.
-    """
-    for name in options:
-        raise ConfigError(f"beam has no option {name!r}; it has none")
-    return load_beam(path)
 
 
 def _find(path: Path) -> list[Path]:

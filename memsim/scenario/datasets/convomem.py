@@ -31,7 +31,7 @@ import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memsim.errors import ConfigError, ScenarioError
+from memsim.errors import ScenarioError
 from memsim.json_input import is_folder
 from memsim.message import EPOCH, Role
 from memsim.scenario.datasets.dataset_files import find_files
@@ -66,15 +66,12 @@ _COUNT = re.compile(r"(\d+)_evidence")
 _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 
 
-def convomem_from_options(path: Path, options: Mapping[str, str]) -> list[Scenario]:
+def load_convomem(path: Path) -> list[Scenario]:
     """The items and test cases of a file of ConvoMem, or of a folder of them.
 
     Raises:
-        ConfigError: an option is given.
         ScenarioError: a file is missing, lies below no category, or is not of this schema.
     """
-    for name in options:
-        raise ConfigError(f"convomem has no option {name!r}; it has none")
     files = find_files(path, ".json", levels=5)
     if is_folder(path):
         # The folder of fillers has talks without questions.

@@ -34,7 +34,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memsim.errors import ConfigError, ScenarioError
+from memsim.errors import ScenarioError
 from memsim.language.lexicon import MONTHS
 from memsim.scenario.datasets.chat_turns import ASKER, ROLES, ChatLine, chat_turns
 from memsim.scenario.datasets.dataset_files import find_file
@@ -61,15 +61,12 @@ _LAST_YEAR = 9000
 """Later years leave no room for the time that a conversation takes."""
 
 
-def halumem_from_options(path: Path, options: Mapping[str, str]) -> list[Scenario]:
+def load_halumem(path: Path) -> list[Scenario]:
     """The users of a file of HaluMem, or of a folder that holds one, each as a scenario.
 
     Raises:
-        ConfigError: an option is given.
         ScenarioError: the file is missing, not JSON Lines, or not of this schema.
     """
-    for name in options:
-        raise ConfigError(f"halumem has no option {name!r}; it has none")
     file = find_file(path, "*.jsonl")
     users = [
         JsonObject(file, f"user {n}", value)

@@ -24,7 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memsim.errors import ConfigError, ScenarioError, nearest
+from memsim.errors import ConfigError, ScenarioError
 from memsim.json_input import is_regular
 from memsim.language.lexicon import MONTHS
 from memsim.message import said
@@ -35,7 +35,7 @@ from memsim.scenario.datasets.locomo_audit import Audit, read_audit
 from memsim.scenario.script import Ability, Probe, Scenario, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from memsim.scenario.datasets.locomo_audit import Finding
 
@@ -219,7 +219,6 @@ _FLAGS = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("0", "false", "no", "off"), False),
 }
-_OPTIONS = ("audit", "correct_evidence", "mask_bad_gold")
 
 
 def load_locomo(
@@ -282,25 +281,23 @@ def read_talks(path: Path) -> Iterator[tuple[JsonObject, list[Turn]]]:
         yield talk, read_talk(talk, entry.where)
 
 
-def locomo_from_options(path: Path, options: Mapping[str, str]) -> list[Scenario]:
+def locomo_from_options(
+    path: Path, *, audit: str = "", correct_evidence: str = "false", mask_bad_gold: str = "false"
+) -> list[Scenario]:
     """`load_locomo` with its options as written on a command line.
 
     `mask_bad_gold` takes `true`, `false` or the audit file itself.
 
     Raises:
-        ConfigError: there is no such option, or it takes no such value.
+        ConfigError: an option takes no such value.
         ScenarioError: a file is missing, not JSON, or not of this schema.
     """
-    for name in options:
-        if name not in _OPTIONS:
-            raise ConfigError(f"locomo has no option {name!r}", hint=nearest(name, _OPTIONS))
-    mask = options.get("mask_bad_gold", "false")
-    named = mask.strip().lower() not in _FLAGS
+    named = mask_bad_gold.strip().lower() not in _FLAGS
     return load_locomo(
         path,
-        audit=mask if named else options.get("audit"),
-        mask_bad_gold=named or read_flag("mask_bad_gold", mask),
-        correct_evidence=read_flag("correct_evidence", options.get("correct_evidence", "false")),
+        audit=mask_bad_gold if named else audit or None,
+        mask_bad_gold=named or read_flag("mask_bad_gold", mask_bad_gold),
+        correct_evidence=read_flag("correct_evidence", correct_evidence),
     )
 
 

@@ -25,13 +25,13 @@ without a speaker go on with what was said before.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 
-from memsim.errors import ConfigError, ScenarioError, nearest
+from memsim.errors import ScenarioError
 from memsim.json_input import is_folder, is_regular
 from memsim.language.numbers import numbers
 from memsim.message import said
@@ -45,7 +45,6 @@ DATASET = "locomo_plus"
 LATER = timedelta(days=7)
 """How long after the beginning of the last session the remarks are made."""
 
-_OPTIONS = ("apart", "locomo")
 _DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _GAP = re.compile(rf"\b(\d{{1,3}}|[a-z]+) ({'|'.join(_DAYS)})s?\b")
 _SPEAKER = re.compile(r"(?:^|(?<=\s))([AB]):\s")
@@ -78,7 +77,7 @@ class _Session:
     pair: int = 0
 
 
-def locomo_plus_from_options(path: Path, options: Mapping[str, str]) -> list[Scenario]:
+def load_locomo_plus(path: Path, *, apart: str = "false", locomo: str = "") -> list[Scenario]:
     """The conversations of LoCoMo with the pairs of a file in them.
 
     Options are `locomo`, LoCoMo's file or folder, and `apart`, which places each pair into a copy
@@ -86,21 +85,18 @@ def locomo_plus_from_options(path: Path, options: Mapping[str, str]) -> list[Sce
     `locomo` beside theirs.
 
     Raises:
-        ConfigError: there is no such option, or it takes no such value.
+        ConfigError: an option takes no such value.
         ScenarioError: a file is missing, not JSON, or not of its schema.
     """
-    for name in options:
-        if name not in _OPTIONS:
-            raise ConfigError(f"locomo_plus has no option {name!r}", hint=nearest(name, _OPTIONS))
-    apart = read_flag("apart", options.get("apart", "false"))
+    alone = read_flag("apart", apart)
     file = _find(path)
     pairs = _pairs(file)
-    talks = list(read_talks(Path(options["locomo"]) if "locomo" in options else _beside(file)))
+    talks = list(read_talks(Path(locomo) if locomo else _beside(file)))
     found: list[Scenario] = []
     for place, (talk, turns) in enumerate(talks):
         mine = pairs[place :: len(talks)]
         name = f"{DATASET}-{talk.where}"
-        if apart:
+        if alone:
             found += [_scenario(file, f"{name}-{p.number}", talk, turns, [p]) for p in mine]
         elif mine:
             found.append(_scenario(file, name, talk, turns, mine))

@@ -24,10 +24,10 @@ user said there is evidence.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
-from memsim.errors import ConfigError, ScenarioError
+from memsim.errors import ScenarioError
 from memsim.message import Message, Role, said
 from memsim.scenario.datasets.dataset_scenario import UTTERANCE, recorded_scenario
 from memsim.scenario.datasets.dialogue import read_session_date
@@ -55,15 +55,12 @@ _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 _NO_ANSWER = "_abs"
 
 
-def longmemeval_from_options(path: Path, options: Mapping[str, str]) -> list[Scenario]:
+def load_longmemeval(path: Path) -> list[Scenario]:
     """The questions of a file of LongMemEval, each as a scenario of its own.
 
     Raises:
-        ConfigError: an option is given.
         ScenarioError: the file is missing, too large, not JSON, or not of this schema.
     """
-    for name in options:
-        raise ConfigError(f"longmemeval has no option {name!r}; it has none")
     value = read_json(path, most=MOST_BYTES)
     if not isinstance(value, list) or not value:
         raise ScenarioError("not a list of questions", path=path)

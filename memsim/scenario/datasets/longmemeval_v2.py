@@ -34,7 +34,7 @@ import re
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from memsim.errors import ConfigError, ScenarioError
+from memsim.errors import ScenarioError
 from memsim.json_input import is_folder
 from memsim.message import EPOCH
 from memsim.scenario.datasets.dataset_scenario import recorded_scenario
@@ -75,19 +75,15 @@ _Told = dict[str, tuple[str, list[Line]]]
 """The digest and the lines of each trajectory, by its id."""
 
 
-def longmemeval_v2_from_options(path: Path, options: Mapping[str, str]) -> list[Scenario]:
+def load_longmemeval_v2(path: Path) -> list[Scenario]:
     """The questions of LongMemEval-V2, with a scenario for each history that some share.
 
     Args:
         path: the folder, for the small histories, or a file of its `haystacks`.
-        options: none.
 
     Raises:
-        ConfigError: an option is given.
         ScenarioError: a file is missing, not JSON, or not of this schema.
     """
-    for name in options:
-        raise ConfigError(f"longmemeval_v2 has no option {name!r}; it has none")
     haystack = path / SMALL if is_folder(path) else path
     root = haystack.absolute().parent.parent
     histories = JsonObject(haystack, "the file", read_json(haystack))

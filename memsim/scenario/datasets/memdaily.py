@@ -28,7 +28,7 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from memsim.errors import ConfigError, ScenarioError
+from memsim.errors import ScenarioError
 from memsim.message import said
 from memsim.scenario.datasets.dataset_files import find_files
 from memsim.scenario.datasets.dataset_scenario import UTTERANCE, recorded_scenario
@@ -36,7 +36,7 @@ from memsim.scenario.datasets.json_file import JsonObject, read_json
 from memsim.scenario.script import Ability, Probe, Scenario, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Sequence
     from pathlib import Path
 
 DATASET = "memdaily"
@@ -62,15 +62,12 @@ _Kind = tuple[str, str]
 """The kind of the questions, and what they are about."""
 
 
-def memdaily_from_options(path: Path, options: Mapping[str, str]) -> list[Scenario]:
+def load_memdaily(path: Path) -> list[Scenario]:
     """The trajectories of a file of MemDaily or of a folder of them, each as a scenario.
 
     Raises:
-        ConfigError: an option is given.
         ScenarioError: a file is missing, not JSON, or not of this schema.
     """
-    for name in options:
-        raise ConfigError(f"memdaily has no option {name!r}; it has none")
     seen: set[str] = set()
     found = [s for file in find_files(path, ".json") for s in _file(file, seen)]
     if not found:

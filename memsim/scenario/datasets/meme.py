@@ -29,7 +29,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memsim.errors import ConfigError, ScenarioError
+from memsim.errors import ScenarioError
 from memsim.message import Role
 from memsim.scenario.datasets.dataset_scenario import recorded_scenario
 from memsim.scenario.datasets.dialogue import (
@@ -65,15 +65,12 @@ _DEPENDENT = ("Cas", "Abs")
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 
 
-def meme_from_options(path: Path, options: Mapping[str, str]) -> list[Scenario]:
+def load_meme(path: Path) -> list[Scenario]:
     """The episodes of a file of MEME, each as a scenario before the change and one after it.
 
     Raises:
-        ConfigError: an option is given.
         ScenarioError: the file is missing, not JSON, or not of this schema.
     """
-    for name in options:
-        raise ConfigError(f"meme has no option {name!r}; it has none")
     value = read_json(path)
     if not isinstance(value, list) or not value:
         raise ScenarioError("not a list of episodes", path=path)

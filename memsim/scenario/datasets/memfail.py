@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memsim.errors import ConfigError, ScenarioError
+from memsim.errors import ScenarioError
 from memsim.message import EPOCH, said
 from memsim.scenario.datasets.csv_file import json_cell, read_csv
 from memsim.scenario.datasets.dataset_files import find_files
@@ -38,7 +38,7 @@ from memsim.scenario.datasets.json_file import JsonObject
 from memsim.scenario.script import Probe, Scenario, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 DATASET = "memfail"
@@ -63,15 +63,12 @@ class _Row:
     questions: tuple[Probe, ...]
 
 
-def memfail_from_options(path: Path, options: Mapping[str, str]) -> list[Scenario]:
+def load_memfail(path: Path) -> list[Scenario]:
     """The files of MemFail at a path, or in a folder and two levels of folders in it.
 
     Raises:
-        ConfigError: an option is given.
         ScenarioError: a file is missing, not CSV, or of none of the schemas.
     """
-    for name in options:
-        raise ConfigError(f"memfail has no option {name!r}; it has none")
     files = find_files(path, ".csv", levels=3)
     kept = [file for file in files if not file.stem.endswith(_DRAFT)] or files
     seen: set[str] = set()

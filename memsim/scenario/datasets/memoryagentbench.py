@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memsim.errors import ConfigError, ScenarioError
+from memsim.errors import ScenarioError
 from memsim.json_input import parse_json, read_lines
 from memsim.message import EPOCH, Message, said
 from memsim.scenario.datasets.dataset_files import find_files
@@ -38,7 +38,7 @@ from memsim.scenario.datasets.parquet_file import read_parquet
 from memsim.scenario.script import Ability, Probe, Scenario, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 DATASET = "memoryagentbench"
@@ -75,15 +75,13 @@ _ABILITIES: tuple[tuple[str, Ability], ...] = (
 """What each source asks of a memory, by the beginning of its name; the others ask for recall."""
 
 
-def memoryagentbench_from_options(path: Path, options: Mapping[str, str]) -> list[Scenario]:
+def load_memoryagentbench(path: Path) -> list[Scenario]:
     """The rows of a file of MemoryAgentBench or of a folder of them, each as a scenario.
 
     Raises:
-        ConfigError: an option is given, or a file is Parquet and pyarrow is missing.
+        ConfigError: a file is Parquet and pyarrow is missing.
         ScenarioError: a file is missing, or not of this schema.
     """
-    for name in options:
-        raise ConfigError(f"memoryagentbench has no option {name!r}; it has none")
     files = find_files(path, ".parquet", ".json", ".jsonl", levels=2)
     seen: Counter[str] = Counter()
     found = [

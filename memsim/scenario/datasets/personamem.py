@@ -31,7 +31,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 
-from memsim.errors import ConfigError, ScenarioError
+from memsim.errors import ScenarioError
 from memsim.message import EPOCH, Role
 from memsim.scenario.datasets.chat_turns import ASKER, ChatLine, chat_turns
 from memsim.scenario.datasets.dataset_files import find_file
@@ -61,15 +61,12 @@ _NAME = re.compile(r"(?:User: [^\n.?!]{1,60}\n\n)?(?:User: )?")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def personamem_from_options(path: Path, options: Mapping[str, str]) -> list[Scenario]:
+def load_personamem(path: Path) -> list[Scenario]:
     """The users of a file of documents, or of a folder that holds one, each as a scenario.
 
     Raises:
-        ConfigError: an option is given.
         ScenarioError: a file is missing, not JSON, or not of this schema.
     """
-    for name in options:
-        raise ConfigError(f"personamem has no option {name!r}; it has none")
     file = _find(path)
     asked = file.with_name(file.name.removesuffix(DOCUMENTS) + QUERIES)
     users = _by_user(_objects(file, "document"))

@@ -60,3 +60,10 @@ def test_an_unknown_option_is_refused_before_anything_is_read(tmp_path: Path) ->
     """A slip in an option is told even where the data is missing."""
     with pytest.raises(ConfigError, match="no option 'audits'"):
         load_dataset("locomo", tmp_path / "none.json", {"audits": "x"})
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_every_dataset_refuses_an_option_that_it_has_not(name: str, tmp_path: Path) -> None:
+    """With those that it has."""
+    with pytest.raises(ConfigError, match=rf"{name} has no option 'colour'; it has \w+"):
+        load_dataset(name, tmp_path / "none.json", {"colour": "red"})

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from memsim.errors import ConfigError, ScenarioError
-from memsim.scenario.datasets.locomo import load_locomo, locomo_from_options, speaker_named
+from memsim.scenario.datasets import load_dataset
+from memsim.scenario.datasets.locomo import load_locomo, speaker_named
 from memsim.scenario.script import Ask, ElapseEvent, GrantEvent, Probe, Scenario, Turn
 from memsim.suite.single import run
 
@@ -236,7 +237,7 @@ def test_options_are_read_from_words(
         ({"mask_bad_gold": known}, 7),
         ({"mask_bad_gold": "off", "audit": known, "correct_evidence": "on"}, 8),
     ):
-        (scenario,) = locomo_from_options(path, options)
+        (scenario,) = load_dataset("locomo", path, options)
         assert count == len(scenario.probes)
 
 
@@ -391,7 +392,10 @@ def test_masking_without_an_audit_is_refused(written: Write, conversations: Conv
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"mask_bad_golt": "yes"}, r"locomo has no option 'mask_bad_golt' \(did you mean 'mask_"),
+        (
+            {"mask_bad_golt": "yes"},
+            r"locomo has no option 'mask_bad_golt'; it has .* \(did you mean 'mask_",
+        ),
         ({"correct_evidence": "perhaps"}, "correct_evidence is true or false, not 'perhaps'"),
     ],
 )
@@ -400,7 +404,7 @@ def test_unknown_options_are_refused(
 ) -> None:
     """With the nearest one."""
     with pytest.raises(ConfigError, match=problem):
-        locomo_from_options(written(conversations), options)
+        load_dataset("locomo", written(conversations), options)
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
