@@ -19,6 +19,7 @@ counts as stated as `memsim.scoring.statement_search` says.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -73,11 +74,11 @@ _ADDED_WORDS = 8
 
 
 class StoreEntry(NamedTuple):
-    """An entry of the store and what was found of it."""
+    """What was found of an entry of the store; entries of which the same was found share it."""
 
-    surface: Surface
     kind: EntryKind
     verbatim: bool
+    live: bool
     states: frozenset[int]
     """The places of the planted values that it states."""
 
@@ -106,13 +107,17 @@ def score_store(store: StoreTrace, embed: Callable[[], Embedder]) -> StoreScore:
     """Judge every entry of a store; `embed` is called only if near duplicates are possible."""
     shown = [s for s in store.surfaces if s.text.strip()]
     kept = [s for s in shown if s.tier not in WINDOW_TIERS | NOT_LIVE]
-    judge = _StoreJudge(store)
-    entries = tuple(map(judge.entry, kept))
-    exact, near = _duplicates(entries, store, embed)
+    judge, repeats = _StoreJudge(store), _Repeats(store)
+    found: dict[StoreEntry, StoreEntry] = {}
+    entries: list[StoreEntry] = []
+    for surface in kept:
+        entry = judge.entry(surface)
+        entries.append(found.setdefault(entry, entry))
+        repeats.add(surface, entry)
     return StoreScore(
-        entries=entries,
-        exact=exact,
-        near=near,
+        entries=tuple(entries),
+        exact=repeats.exact,
+        near=repeats.near(embed),
         characters=sum(len(s.text) for s in kept),
         only_window=not kept and any(s.tier in WINDOW_TIERS for s in shown),
         facts=_facts(entries, store.planted),
@@ -140,7 +145,7 @@ class _StoreJudge:
         kind = self._kind_of_values(surface, states) if states else None
         if kind is None:
             kind = "unplanted" if verbatim or self._said_so(surface) else "invented"
-        return StoreEntry(surface, kind, verbatim, states)
+        return StoreEntry(kind, verbatim, surface.live, states)
 
     def _states(self, surface: Surface, told: set[int]) -> frozenset[int]:
         found = self._search.found(surface.text)
@@ -258,7 +263,7 @@ def _lineages(planted: Iterable[PlantedValue]) -> Mapping[str, str]:
 def _facts(
     entries: Sequence[StoreEntry], planted: Sequence[PlantedValue]
 ) -> tuple[tuple[str, str, bool], ...]:
-    stated = {place for e in entries if e.surface.live for place in e.states}
+    stated = {place for e in entries if e.live for place in e.states}
     replacing = {p.fact.id for p in planted if p.state == "replaced"}
     found: dict[str, tuple[str, str, bool]] = {}
     for place, each in enumerate(planted):
@@ -284,27 +289,38 @@ def _kind(planted: PlantedValue, replacing: set[str]) -> str:
 _Group = tuple[object, ...]
 
 
-def _duplicates(
-    entries: Sequence[StoreEntry], store: StoreTrace, embed: Callable[[], Embedder]
-) -> tuple[int, int]:
-    exact = 0
-    seen: set[_Group] = set()
-    groups: dict[_Group, list[str]] = {}
-    for entry in entries:
-        surface = entry.surface
-        owners = frozenset(m.principal for i in surface.sources if (m := store.said.get(i)))
+class _Repeats:
+    """Counts entries that were there before, and groups those that may say the same."""
+
+    def __init__(self, store: StoreTrace) -> None:
+        self._said = store.said
+        self._seen: set[bytes] = set()
+        self._groups: dict[_Group, list[str]] = {}
+        self.exact = 0
+
+    def add(self, surface: Surface, entry: StoreEntry) -> None:
+        """Take in the next entry."""
+        owners = frozenset(m.principal for i in surface.sources if (m := self._said.get(i)))
         # The same words said twice are two messages; one message stored twice is a duplicate.
-        whose = surface.sources if entry.verbatim else owners
-        key = (surface.tier, surface.live, whose, words(surface.text))
-        if key in seen:
-            exact += 1
-            continue
-        seen.add(key)
+        whose = surface.sources if entry.verbatim else tuple(sorted(owners))
+        key = _digest(surface.tier, surface.live, entry.verbatim, whose, words(surface.text))
+        if key in self._seen:
+            self.exact += 1
+            return
+        self._seen.add(key)
         if not entry.verbatim:
             about = (surface.tier, surface.live, owners, entry.states, _values(surface.text))
-            groups.setdefault(about, []).append(surface.text)
-    several = [texts for texts in groups.values() if len(texts) > 1]
-    return exact, sum(_near(texts, embed()) for texts in several)
+            self._groups.setdefault(about, []).append(surface.text)
+
+    def near(self, embed: Callable[[], Embedder]) -> int:
+        """How many entries are close to one before them."""
+        several = [texts for texts in self._groups.values() if len(texts) > 1]
+        return sum(_near(texts, embed()) for texts in several)
+
+
+def _digest(*parts: object) -> bytes:
+    """What stands for an entry: a long store has millions of them."""
+    return hashlib.blake2b(repr(parts).encode(), digest_size=16).digest()
 
 
 def _values(text: str) -> frozenset[str]:
