@@ -49,6 +49,8 @@ MOST_STRIPPED: Final = 6
 _PREFIXING: Final = frozenset({"ARABIC", "ETHIOPIC", "HEBREW"})
 _VIRAMA: Final = "\u0d4d"
 """The Malayalam sign without a vowel, before which a consonant doubles: കോഴിക്കോട്ടെ."""
+_DOUBLED: Final = re.compile("(?<=[\u0bc1\u0bc8])[கசதப]\u0bcd$")
+"""The consonant of the next word, which Tamil writes behind a case ending: வேலூருக்குக் கொண்டு."""
 _UZBEK_SIGN: Final = re.compile("(?<=[go])\u2018(?=[a-z])")
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 _LATIN_WORD: Final = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+")
@@ -331,6 +333,7 @@ def _chillus() -> dict[str, str]:
 
 
 def _indic(word: str, written: str) -> bool:
+    written = _DOUBLED.sub("", written)
     return any(_ends(stem, written, _table("INDIC")) for stem in _indic_stems(word))
 
 
