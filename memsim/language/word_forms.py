@@ -79,7 +79,7 @@ _FOREIGN: Final = frozenset(
     je egy hanem hogy hol lesz nem nincs ei eivat mutta olen ovat ning vaan
     bir degil deyil evet nerede adalah bukan dengan saya tidak untuk yang
     saan kwa wapi yangu izango nire zein eshte nuk kur yra
-    ngiyabonga ukuphi yami igen kylla oui tak
+    ngiyabonga ukuphi yami igen kylla oui tak bere orain oma svojo sekarang
     """.split()  # noqa: SIM905 - words read best as words
 )
 """Words of ASCII letters in other languages that no English text has."""
@@ -190,15 +190,26 @@ def light_stems(word: str) -> tuple[str, ...]:
     """A folded word without each ending or prefix that it may have, so that forms of it meet."""
     script = script_of(word[0]) if word else ""
     if script in _PREFIXING:
-        prefix = _pattern(f"{script}_PREFIX").match(letters_alike(word))
-        rest = letters_alike(word[prefix.end() :]) if prefix else word
-        return (rest,) if len(rest) >= SHORTEST and rest != word else ()
+        return _without_prefix(word, script)
+    word = _DOUBLED.sub("", word).replace("ı", "i")
     table = _table("INDIC" if script in INDIC else script)
     sizes = range(1, min(MOST_STRIPPED, len(word) - SHORTEST) + 1)
     stems = [word[:-size] for size in sizes if word[-size:] in table]
     if not stems and script in INDIC and unicodedata.category(word[-1]) in {"Mn", "Mc"}:
         stems = [word[:-1]]
     return tuple(stems)
+
+
+def _without_prefix(word: str, script: str) -> tuple[str, ...]:
+    """A word without its prefix; in Arabic and Persian, each also without an ending."""
+    plain = letters_alike(word)
+    prefix = _pattern(f"{script}_PREFIX").match(plain)
+    rests = [plain, plain[prefix.end() :] if prefix else plain]
+    if script == "ARABIC":
+        endings = [ending.translate(_ALIKE) for ending in sorted(_table(script))]
+        rests += [rest.removesuffix(ending) for rest in rests[:2] for ending in endings]
+    found = dict.fromkeys(rest for rest in rests if len(rest) >= SHORTEST and rest != word)
+    return tuple(found)
 
 
 def _ends(stem: str, written: str, endings: Collection[str]) -> bool:
