@@ -111,7 +111,7 @@ def _code_near(language: str) -> str | None:
     from memsim.scenario.generator.language_frames import codes_by_name
 
     codes = codes_by_name()
-    name = nearest(language.strip().title(), codes)
+    name = nearest(language.strip(), codes)
     return codes[name] if name else nearest(language.lower(), LANGUAGES)
 
 

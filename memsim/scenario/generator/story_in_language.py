@@ -1,4 +1,4 @@
-"""Tell facts that change in other languages than English: who keeps which thing at which place.
+"""Tell stories in other languages than English: who keeps which thing at which place.
 
 The owner, the thing and the place take the forms that their sentences need, and the question has
 other ones. The value of a fact is the name of the place as a dictionary has it.
@@ -6,7 +6,7 @@ other ones. The value of a fact is the name of the place as a dictionary has it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from memsim.errors import ScenarioError
 from memsim.scenario.generator.dials import ENGLISH, Generate
@@ -25,9 +25,7 @@ from memsim.scenario.generator.language_frames import (
 )
 from memsim.scenario.generator.question_forms import VALUE
 from memsim.scenario.generator.random_draw import Draw
-
-TOLD = ("updates",)
-"""Families that are told in every language."""
+from memsim.scenario.script import Ability
 
 _ENGLISH_ONLY = ("late", "aliases", "depends", "noise")
 """Dials whose sentences are English."""
@@ -62,20 +60,23 @@ def check_language(step: Generate, dials: Mapping[str, int]) -> None:
 def told_in_language(
     step: Generate, dials: Mapping[str, int], draw: Draw, days: SessionDays
 ) -> Story:
-    """The story of `updates` in a language.
+    """The story of a family in a language.
 
     Raises:
         ScenarioError: the language has not so many things, or names of places.
     """
     frames = frames_of(step.language or ENGLISH)
-    asked, wanted = frames.things_of_all(), dials["facts"] + dials["unknown"]
-    if wanted > len(asked):
+    things = draw.shuffled(frames.things_of_all())
+    wanted = dials["facts"] * (1 + dials.get("look_alikes", 0)) + dials["unknown"]
+    if wanted > len(things):
+        named = ", ".join(dial for dial in ("facts", "look_alikes", "unknown") if dial in dials)
         raise ScenarioError(
-            f"facts and unknown in {step.language} are at most {len(asked)} together, not {wanted}",
+            f"{step.language} has {len(things)} things to tell of, and {named} need {wanted}",
             line=step.line,
         )
+    kept = [_Kept(thing, frames, draw, days) for thing in things[:wanted]]
     try:
-        return _story(dials, frames, draw, days)
+        return _STORIES[step.family](kept, dials, frames, draw)
     except NoNameLeftError:
         raise ScenarioError(
             f"{frames.language} has no more names of places; give fewer facts, updates or unreal",
@@ -83,12 +84,11 @@ def told_in_language(
         ) from None
 
 
-def _story(
-    dials: Mapping[str, int], frames: LanguageFrames, draw: Draw, days: SessionDays
+def _updates(
+    kept: Sequence[_Kept], dials: Mapping[str, int], frames: LanguageFrames, draw: Draw
 ) -> Story:
-    things = draw.shuffled(frames.things_of_all())
-    told = [_Kept(thing, frames, draw, days) for thing in things[: dials["facts"]]]
-    never = [_Kept(thing, frames, draw, days) for thing in things[dials["facts"] :]]
+    """Each thing is carried from place to place, and some of it is only talked about."""
+    told = kept[: dials["facts"]]
     last = dials["updates"] + 2 * dials["reverted"]
     events = [
         one.restored(session) if _goes_back(session, dials) else one.stated(session)
@@ -102,12 +102,24 @@ def _story(
         for number in range(dials["unreal"])
     ]
     events.sort(key=lambda event: event.session)
-    questions = tuple(one.question() for one in (*told, *never[: dials["unknown"]]))
+    questions = tuple(one.question("update") for one in kept)
     return Story(events=tuple(events), questions=questions, sessions=last + 1, talk=frames.talk)
 
 
 def _goes_back(session: int, dials: Mapping[str, int]) -> bool:
     return session > dials["updates"] and (session - dials["updates"]) % 2 == 0
+
+
+def _look_alikes(
+    kept: Sequence[_Kept], dials: Mapping[str, int], frames: LanguageFrames, draw: Draw
+) -> Story:
+    """Each owner has several things, and each thing several owners; few are asked about."""
+    never = len(kept) - dials["unknown"]
+    events = [one.told(number % 2) for number, one in enumerate(draw.shuffled(kept[:never]))]
+    events.sort(key=lambda event: event.session)
+    asked = (*kept[: dials["facts"]], *kept[never:])
+    questions = tuple(one.question("recall") for one in asked)
+    return Story(events=tuple(events), questions=questions, sessions=2, talk=frames.talk)
 
 
 class _Kept:
@@ -143,6 +155,12 @@ class _Kept:
         sentence = self._draw.pick(frames.changes) if self._value else frames.first
         return self._placed(sentence, session, "is")
 
+    def told(self, session: int) -> StoryEvent:
+        """Where it is, in any of the sentences that say so."""
+        return self._placed(
+            self._draw.pick((self._frames.first, *self._frames.changes)), session, "is"
+        )
+
     def unreal(self, session: int) -> StoryEvent:
         return self._placed(self._draw.pick(self._frames.unreal), session, "unreal")
 
@@ -158,12 +176,18 @@ class _Kept:
             day=self._days.of(session),
         )
 
-    def question(self) -> StoryQuestion:
+    def question(self, ability: Ability) -> StoryQuestion:
         return StoryQuestion(
             kind="now",
             ask=self._frames.ask.format(**self._thing._asdict()),
             subject=self._thing.q,
             path=("place",),
             expect=(self._value,) if self._value else (),
-            ability="update",
+            ability=ability,
         )
+
+
+_STORIES = {"updates": _updates, "look_alikes": _look_alikes}
+
+TOLD: tuple[str, ...] = tuple(_STORIES)
+"""Families that are told in every language."""
