@@ -72,6 +72,12 @@ CYRILLIC: Final = (
     "ээр оор өөр руу рүү тай тэй той ма има "
 )
 
+POSSESSIVE: Final = "ina ine ino inu inoj inom ина ине ино ину иној ином"
+"""Endings of adjectives that South Slavic languages make of names in -a: `Klarina torba`.
+
+An index leaves them out. They make no form of a name, because Martina is not Marta.
+"""
+
 GREEK_BASES: Final = "α η ο ος ης ας ι α υς ες ους"
 GREEK: Final = "α η ο ος ης ας ι ου ων ους ες ον αν ην ε ως εως εις υ οι ιου ιων ια ατος ατα"
 

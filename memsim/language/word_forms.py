@@ -192,7 +192,7 @@ def light_stems(word: str) -> tuple[str, ...]:
     if script in _PREFIXING:
         return _without_prefix(word, script)
     word = _DOUBLED.sub("", word).replace("ı", "i")
-    table = _table("INDIC" if script in INDIC else script)
+    table = _index_endings(script)
     sizes = range(1, min(MOST_STRIPPED, len(word) - SHORTEST) + 1)
     stems = [word[:-size] for size in sizes if word[-size:] in table]
     if not stems and script in INDIC and unicodedata.category(word[-1]) in {"Mn", "Mc"}:
@@ -224,6 +224,11 @@ def _ends(stem: str, written: str, endings: Collection[str]) -> bool:
 @lru_cache(maxsize=32)
 def _table(script: str) -> frozenset[str]:
     return frozenset(bare(str(getattr(word_endings, script, ""))).split())
+
+
+@lru_cache(maxsize=32)
+def _index_endings(script: str) -> frozenset[str]:
+    return _table("INDIC" if script in INDIC else script) | _table("POSSESSIVE")
 
 
 @lru_cache(maxsize=8)

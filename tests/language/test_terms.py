@@ -107,6 +107,8 @@ def test_a_name_is_found_in_any_language(subtests: pytest.Subtests) -> None:
         ("తన పుస్తకాన్ని ఉంచుతుంది.", "పుస్తకం"),
         ("హైదరాబాదుపురానికి తీసుకెళ్లింది.", "హైదరాబాదుపురం"),
         ("Itziarrek bere poltsa gorde du.", "Non dago orain Itziarren liburua?"),
+        ("Klara drži torbu.", "Klarina škola"),
+        ("Весна држи торбу.", "Веснина"),
         ("Karin hoiab oma kotti siin.", "Kus on nüüd kott?"),
     ],
 )
