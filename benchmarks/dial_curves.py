@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import memsim
 from memsim.scenario import ScenarioBuilder
+from memsim.scenario.generator.dials import LANGUAGES
 from memsim.scenario.generator.question_forms import forms_of
 from memsim.scenario.script import Scenario
 
@@ -53,6 +54,7 @@ CURVES = (
     Curve("procedures", "steps", (2, 6, 12)),
     Curve("updates", "noise", (0, 50, 100)),
     Curve("updates", "form", forms_of("updates"), "evidence_all"),
+    Curve("updates", "language", LANGUAGES),
 )
 
 

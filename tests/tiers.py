@@ -140,6 +140,10 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
     "replays": (
         "cli/test_import_pseudonyms.py::test_a_conversation_is_shared_without_its_names",
         "scenario/test_generated_stories.py::test_a_dial_makes_it_harder",
+        "scenario/test_story_languages.py::test_an_answer_is_right_in_each_form_and_no_other_place_is",
+        "scenario/test_story_languages.py::test_every_answer_is_proven",
+        "scenario/test_story_languages.py::test_inflection_hides_what_is_told_from_search_by_words",
+        "scenario/test_story_languages.py::test_the_oracle_has_every_answer_and_no_memory_has_none",
         "cli/test_limit_command.py::test_each_memory_has_its_limit",
         "gate/test_own_gate.py::test_a_strategy_that_was_cut_down_fails",
         "gate/test_own_gate.py::test_a_summary_that_is_not_sent_fails",

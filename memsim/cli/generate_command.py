@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -10,7 +10,17 @@ import click
 from memsim.cli.terminal import Terminal
 from memsim.errors import ConfigError, ScenarioError, nearest
 from memsim.report.layout import Column, Row, Table, TextLine, terminal_table
-from memsim.scenario.generator.dials import DIALS, FAMILIES, FORM, FORMS, SEED, SHARED, Generate
+from memsim.scenario.generator.dials import (
+    DIALS,
+    FAMILIES,
+    FORM,
+    FORMS,
+    LANGUAGE,
+    LANGUAGES,
+    SEED,
+    SHARED,
+    Generate,
+)
 
 
 def _dials(command: Callable[..., int]) -> Callable[..., int]:
@@ -37,6 +47,7 @@ Examples:
     help="Another seed tells another story.",
 )
 @click.option("--form", type=click.Choice(FORMS), help=f"{FORM[0].upper()}{FORM[1:]}.")
+@click.option("--language", metavar="CODE", help=f"{LANGUAGE[0].upper()}{LANGUAGE[1:]}.")
 @_dials
 @click.option(
     "-o",
@@ -50,6 +61,7 @@ def command(
     family: str | None,
     seed: int,
     form: str | None,
+    language: str | None,
     output: Path | None,
     written: bool,
     force: bool,
@@ -64,7 +76,9 @@ def command(
         terminal = Terminal.of_process()
         terminal.say_lines(list(_families(terminal)))
         return 0
-    text = _script(_step(family, seed, form, dials), output, written=written)
+    _check_names(family, language)
+    step = Generate(line=None, family=family, seed=seed, form=form, language=language, **dials)
+    text = _script(step, output, written=written)
     if output is None:
         click.echo(text, nl=False)
         return 0
@@ -79,26 +93,37 @@ def command(
     return 0
 
 
-def _step(family: str, seed: int, form: str | None, dials: dict[str, int | None]) -> Generate:
-    from memsim.scenario.generator.story_script import settings
+def _check_names(family: str, language: str | None) -> None:
+    _check_name("family", family, nearest(family, FAMILIES), FAMILIES)
+    if language is not None:
+        _check_name("language", language, _code_near(language), LANGUAGES)
 
-    if family not in FAMILIES:
-        near = nearest(family, FAMILIES)
+
+def _check_name(kind: str, name: str, near: str | None, known: Sequence[str]) -> None:
+    if name not in known:
         hint = f" (did you mean {near!r}?)" if near else ""
-        known = ", ".join(FAMILIES)
-        raise ConfigError(f"no family is called {family!r}{hint}; families: {known}")
-    step = Generate(line=None, family=family, seed=seed, form=form, **dials)
-    settings(step)
-    return step
+        kinds = {"family": "families", "language": "languages"}[kind]
+        raise ConfigError(f"no {kind} is called {name!r}{hint}; {kinds}: {', '.join(known)}")
+
+
+def _code_near(language: str) -> str | None:
+    """The code that was meant, also by the language's name in English."""
+    from memsim.scenario.generator.language_frames import codes_by_name
+
+    codes = codes_by_name()
+    name = nearest(language.strip(), codes)
+    return codes[name] if name else nearest(language.lower(), LANGUAGES)
 
 
 def _script(step: Generate, output: Path | None, *, written: bool) -> str:
     import yaml
 
     from memsim.scenario.document import parse
+    from memsim.scenario.generator.story_script import settings
     from memsim.scenario.generator.written_script import long_script, short_script
     from memsim.scenario.scenario_loader import make_scenario
 
+    settings(step)
     name = output.stem if output else step.family
     said = long_script(name, step) if written else short_script(name, step)
     text: str = yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=100)
@@ -112,6 +137,7 @@ def _script(step: Generate, output: Path | None, *, written: bool) -> str:
 
 
 def _families(terminal: Terminal) -> Iterator[TextLine]:
+    from memsim.scenario.generator.story_in_language import TOLD
     from memsim.scenario.generator.story_script import family
 
     rows: list[Row] = [
@@ -134,3 +160,6 @@ def _families(terminal: Terminal) -> Iterator[TextLine]:
     shared = ", ".join(f"{dial} {value}" for dial, value in SHARED.items())
     yield TextLine(text="")
     yield TextLine(text=f"  Every family has these as well: {shared}")
+    yield TextLine(
+        text=f"  In {len(LANGUAGES)} languages, such as --language de: {', '.join(TOLD)}"
+    )

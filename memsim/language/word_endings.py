@@ -19,7 +19,7 @@ LATIN_BASES: Final = "a s e o i y u as is us ys es os um ia ir"
 LATIN: Final = (
     # Finnish, Estonian
     "ssa ssä sta stä lla llä lta ltä lle ksi na nä tta ttä tse n "
-    "an än en in on un yn iin aan "
+    "an än en in on un yn iin aan nsa nsä ansa änsä "
     "een seen s st sse l lt le ks ni ga ta t d de te tes test tele id "
     # Hungarian
     "ban ben ba be ra re ról ről ból ből on en ön nál nél tól től "
@@ -42,13 +42,15 @@ LATIN: Final = (
     "as is ys am ame ē ei ie um "
     "im ām "
     # Romanian, Albanian, German, Scandinavian, Basque, Malay
-    "ul ului ei ilor lor le ia s es er ern en et ets ni an n ko ra tik rekin nya ku mu lah kah "
+    "ul ului ei ilor lor le ia s es er ern en ar et ets ni an n ko ra ren "
+    "aren tik rekin nya ku mu lah kah "
     # Zulu, Xhosa
     "ini eni wini weni "
 )
 
 ENGLISH: Final = (
-    "s es er ern en et ed n t d k id an ed ei ie el les um us is on in un or na ni le la ne ko ra"
+    "s es er ern en ar ren et ed n t d k id an ed ei ie el les um us is on in un or na ni le la "
+    "ne ko ra"
 )
 """Endings of that table that English words have too."""
 
@@ -70,11 +72,19 @@ CYRILLIC: Final = (
     "ээр оор өөр руу рүү тай тэй той ма има "
 )
 
+POSSESSIVE: Final = "ina ine ino inu inoj inom ина ине ино ину иној ином"
+"""Endings of adjectives that South Slavic languages make of names in -a: `Klarina torba`.
+
+An index leaves them out. They make no form of a name, because Martina is not Marta.
+"""
+
 GREEK_BASES: Final = "α η ο ος ης ας ι α υς ες ους"
 GREEK: Final = "α η ο ος ης ας ι ου ων ους ες ον αν ην ε ως εως εις υ οι ιου ιων ια ατος ατα"
 
 ARMENIAN_BASES: Final = "ի ա ը"
-ARMENIAN: Final = "ի ը ն ում ից ով ին իս իդ յան ան ու ուն եր ներ ներում ներից ի ումն ումը ինն ինը"
+ARMENIAN: Final = (
+    "ի յի ը ն ում ից ով ին իս իդ յան ան ու ուն եր ներ ներում ներից ի ումն ումը ինն ինը"
+)
 
 GEORGIAN_BASES: Final = "ი ა ე ო უ"
 GEORGIAN: Final = (
@@ -106,11 +116,11 @@ INDIC: Final = (
     # Gujarati, Punjabi
     "માં થી ને નો ની નું ના એ ે ੇ ੀ ਿਆਂ ਾਂ ਵਿੱਚ ਤੋਂ ਨੂੰ ਦਾ ਦੀ "
     # Tamil
-    "ில் யில் வில் த்தில் ல் க்கு ுக்கு இற்கு ிற்கு யிலிருந்து "
+    "ில் யில் வில் த்தில் த்தை ல் க்கு ுக்கு இற்கு ிற்கு யிலிருந்து "
     "ிலிருந்து ை யை வை ால் யால் ுடன் யுடன் "
     "ின் யின் வின் த்தின் த்திற்கு ம் ும் யும் வும் லிருந்து "
     # Telugu
-    "లో లోని లోనే కి కు ను ని తో నుండి నుంచి లోకి కే యొక్క ది ం పై "
+    "లో లోని లోనే ాన్ని ానికి కి కు ను ని తో నుండి నుంచి లోకి కే యొక్క ది ం పై "
     # Kannada
     "ದಲ್ಲಿ ನಲ್ಲಿ ಯಲ್ಲಿ ಲ್ಲಿ ಿನಲ್ಲಿ ಗೆ ಕ್ಕೆ ಿಂದ ದಿಂದ ನಿಂದ ಯಿಂದ ನ ದ "
     "ಯ ಅನ್ನು ನ್ನು ವನ್ನು ಯನ್ನು ರಲ್ಲಿ ಿಗೆ "
@@ -123,7 +133,7 @@ INDIC: Final = (
     "ේ යේ හි ට ගේ ින් යෙන් ෙන් යට "
 )
 
-ARABIC: Final = "ه ها هم هن ي ك كم نا ات ين ون ان تين ا ای های ها را م ت ش مان تان شان"
+ARABIC: Final = "ه ته تها تهم ها هم هن ي ك كم نا ات ين ون ان تين ا ای های ها را م ت ش مان تان شان"
 """Arabic pronouns and plurals; Persian endings."""
 
 ETHIOPIC: Final = "ን ም ው ዎ ና ንም"

@@ -49,6 +49,8 @@ MOST_STRIPPED: Final = 6
 _PREFIXING: Final = frozenset({"ARABIC", "ETHIOPIC", "HEBREW"})
 _VIRAMA: Final = "\u0d4d"
 """The Malayalam sign without a vowel, before which a consonant doubles: കോഴിക്കോട്ടെ."""
+_DOUBLED: Final = re.compile("(?<=[\u0bc1\u0bc8])[கசதப]\u0bcd$")
+"""The consonant of the next word, which Tamil writes behind a case ending: வேலூருக்குக் கொண்டு."""
 _UZBEK_SIGN: Final = re.compile("(?<=[go])\u2018(?=[a-z])")
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 _LATIN_WORD: Final = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+")
@@ -77,7 +79,7 @@ _FOREIGN: Final = frozenset(
     je egy hanem hogy hol lesz nem nincs ei eivat mutta olen ovat ning vaan
     bir degil deyil evet nerede adalah bukan dengan saya tidak untuk yang
     saan kwa wapi yangu izango nire zein eshte nuk kur yra
-    ngiyabonga ukuphi yami igen kylla oui tak
+    ngiyabonga ukuphi yami igen kylla oui tak bere orain oma svojo sekarang
     """.split()  # noqa: SIM905 - words read best as words
 )
 """Words of ASCII letters in other languages that no English text has."""
@@ -188,15 +190,26 @@ def light_stems(word: str) -> tuple[str, ...]:
     """A folded word without each ending or prefix that it may have, so that forms of it meet."""
     script = script_of(word[0]) if word else ""
     if script in _PREFIXING:
-        prefix = _pattern(f"{script}_PREFIX").match(letters_alike(word))
-        rest = letters_alike(word[prefix.end() :]) if prefix else word
-        return (rest,) if len(rest) >= SHORTEST and rest != word else ()
-    table = _table("INDIC" if script in INDIC else script)
+        return _without_prefix(word, script)
+    word = _DOUBLED.sub("", word).replace("ı", "i")
+    table = _index_endings(script)
     sizes = range(1, min(MOST_STRIPPED, len(word) - SHORTEST) + 1)
     stems = [word[:-size] for size in sizes if word[-size:] in table]
     if not stems and script in INDIC and unicodedata.category(word[-1]) in {"Mn", "Mc"}:
         stems = [word[:-1]]
     return tuple(stems)
+
+
+def _without_prefix(word: str, script: str) -> tuple[str, ...]:
+    """A word without its prefix; in Arabic and Persian, each also without an ending."""
+    plain = letters_alike(word)
+    prefix = _pattern(f"{script}_PREFIX").match(plain)
+    rests = [plain, plain[prefix.end() :] if prefix else plain]
+    if script == "ARABIC":
+        endings = [ending.translate(_ALIKE) for ending in sorted(_table(script))]
+        rests += [rest.removesuffix(ending) for rest in rests[:2] for ending in endings]
+    found = dict.fromkeys(rest for rest in rests if len(rest) >= SHORTEST and rest != word)
+    return tuple(found)
 
 
 def _ends(stem: str, written: str, endings: Collection[str]) -> bool:
@@ -211,6 +224,11 @@ def _ends(stem: str, written: str, endings: Collection[str]) -> bool:
 @lru_cache(maxsize=32)
 def _table(script: str) -> frozenset[str]:
     return frozenset(bare(str(getattr(word_endings, script, ""))).split())
+
+
+@lru_cache(maxsize=32)
+def _index_endings(script: str) -> frozenset[str]:
+    return _table("INDIC" if script in INDIC else script) | _table("POSSESSIVE")
 
 
 @lru_cache(maxsize=8)
@@ -331,6 +349,7 @@ def _chillus() -> dict[str, str]:
 
 
 def _indic(word: str, written: str) -> bool:
+    written = _DOUBLED.sub("", written)
     return any(_ends(stem, written, _table("INDIC")) for stem in _indic_stems(word))
 
 

@@ -58,6 +58,15 @@ FORMS: tuple[str, ...] = ("value", "yes_no", "count", "when", "before", "list")
 
 FORM = "how it is asked: a value, yes or no, how many, when, what came before, or all of them"
 
+ENGLISH = "en"
+
+LANGUAGES: tuple[str, ...] = tuple(
+    sorted([ENGLISH, *(path.stem for path in (Path(__file__).parent / "languages").glob("*.toml"))])
+)
+"""Languages in which a story may be told, each but English a file of the folder `languages`."""
+
+LANGUAGE = "ISO code of the language in which the story is told and asked about"
+
 SEED = Dial(0, 1_000_000_000, "another seed tells another story")
 
 
@@ -73,6 +82,7 @@ class Generate:
     family: Annotated[str, Key(ChoiceKind(FAMILIES), "what is hard about the story")]
     seed: Annotated[int, _key(SEED)] = 0
     form: Annotated[str | None, Key(ChoiceKind(FORMS), FORM)] = None
+    language: Annotated[str | None, Key(ChoiceKind(LANGUAGES), LANGUAGE)] = None
     facts: Annotated[int | None, _key(DIALS["facts"])] = None
     distance: Annotated[int | None, _key(DIALS["distance"])] = None
     updates: Annotated[int | None, _key(DIALS["updates"])] = None

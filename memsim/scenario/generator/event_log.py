@@ -60,6 +60,7 @@ class StoryEvent:
         subject: the entity that it is about, by the name that `text` has for it.
         attribute: what of it; for `follows`, the procedure in which `value` follows `subject`.
         value: the value, as `text` spells it; for `restores`, the thing that `text` names.
+        said: the form in which `text` has the value, where it is another one.
         session: number of the session in which it is told, from 0.
         day: when it happened; None where the order of telling says enough.
     """
@@ -71,6 +72,7 @@ class StoryEvent:
     value: str
     session: int = 0
     day: date | None = None
+    said: str = ""
 
 
 @fast_init
@@ -101,11 +103,16 @@ class StoryQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Story:
-    """Events in the order in which they are told, and the questions at the end."""
+    """Events in the order in which they are told, and the questions at the end.
+
+    Attributes:
+        talk: sentences of other talk in the language of the story; empty for generated English.
+    """
 
     events: tuple[StoryEvent, ...]
     questions: tuple[StoryQuestion, ...]
     sessions: int = 1
+    talk: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

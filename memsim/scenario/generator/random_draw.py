@@ -78,6 +78,12 @@ class Draw:
             return name
         return f"{self.pick(_NAMES)} {self.word()}"
 
+    def take(self, word: str) -> bool:
+        """Use a word that was made up elsewhere; False if it was used before."""
+        new = word not in self._used
+        self._used.add(word)
+        return new
+
     def _syllables(self) -> str:
         count = self.number(2, 3)
         parts = (self.pick(_ONSETS) + self.pick(_VOWELS) for _ in range(count))

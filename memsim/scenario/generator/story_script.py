@@ -25,6 +25,11 @@ from memsim.scenario.generator.message_noise import with_noise
 from memsim.scenario.generator.question_forms import VALUE, with_form
 from memsim.scenario.generator.random_draw import Draw
 from memsim.scenario.generator.solver import Solution, proven
+from memsim.scenario.generator.story_in_language import (
+    check_language,
+    is_foreign,
+    told_in_language,
+)
 from memsim.scenario.record_kinds import Named
 from memsim.scenario.script import UNKNOWN, Match
 from memsim.scenario.script_plan import (
@@ -108,6 +113,9 @@ def story_of(step: Generate, days: SessionDays) -> Story:
     """
     draw = Draw(f"{step.family}:{step.seed}")
     dials = settings(step)
+    if is_foreign(step):
+        check_language(step, dials)
+        return told_in_language(step, dials, draw, days)
     made: Story = family(step.family).story(dials, draw, days)
     # Names and noise draw on their own: the story beneath stays the same at every setting.
     seed = f"{step.family}:{step.seed}"
@@ -153,7 +161,7 @@ class StoryScript:
         self._apart = timedelta(days=WEEK + (pace * settings(step)["distance"]).days)
         self._story = story_of(step, SessionDays(first=begins.date(), apart=self._apart))
         self._line = step.line
-        self._form = step.form
+        self._labels = _labels(step)
         self._prefix = prefix
         self._distance = settings(step)["distance"]
         self._result_size = settings(step).get("result_size", 0)
@@ -189,13 +197,21 @@ class StoryScript:
             for place, event in enumerate(story.events):
                 if event.session == session:
                     yield from self._told(place, event)
-            if talk[session]:
-                yield Filler(line=self._line, turns=talk[session])
+            yield from self._talk(talk[session])
+
+    def _talk(self, turns: int) -> Iterator[Say | Filler]:
+        """Other talk: in the language of the story, or generated."""
+        said = self._story.talk
+        if said:
+            for turn in range(turns):
+                yield Say(line=self._line, role="user", text=said[turn % len(said)])
+        elif turns:
+            yield Filler(line=self._line, turns=turns)
 
     def _told(self, place: int, event: StoryEvent) -> Iterator[Say | UseTools]:
         """A statement of the user, or a tool's result that it stands in."""
         name = self._names.get(place)
-        note = FactNote(line=self._line, value=event.value)
+        note = FactNote(line=self._line, value=event.said or event.value)
         facts = (Named(name, note, self._line),) if name else ()
         if not self._result_size:
             yield self._said(event, facts)
@@ -221,17 +237,23 @@ class StoryScript:
             note = self._probe(question, self._solutions[number - 1])
             yield Named(f"{self._prefix}q{number}", note, self._line)
 
+    def _forms(self, values: tuple[str, ...]) -> tuple[str, ...]:
+        """Values, each with the form in which it was said."""
+        said = {event.value: event.said for event in self._story.events if event.said}
+        forms = (form for value in values for form in (value, said.get(value, value)))
+        return tuple(dict.fromkeys(forms))
+
     def _probe(self, question: StoryQuestion, solution: Solution) -> ProbeNote:
         return ProbeNote(
             line=self._line,
             ask=question.ask,
-            expect=question.expect or (UNKNOWN,),
-            forbid=solution.stale,
+            expect=self._forms(question.expect) or (UNKNOWN,),
+            forbid=self._forms(solution.stale),
             ability=question.ability,
             match=_match_of(question),
             choices=question.choices,
             derived=question.kind in _DERIVED,
-            labels=_labels(self._form, self._line),
+            labels=self._labels,
             facts=tuple(dict.fromkeys(self._names[place] for place in solution.evidence)),
         )
 
@@ -273,8 +295,9 @@ def _match_of(question: StoryQuestion) -> Match | None:
     return _MATCHES.get(question.kind, question.match)
 
 
-def _labels(form: str | None, line: int | None) -> tuple[Named[str], ...]:
-    return () if form is None else (Named("form", form, line),)
+def _labels(step: Generate) -> tuple[Named[str], ...]:
+    given = {"form": step.form, "language": step.language}
+    return tuple(Named(name, word, step.line) for name, word in given.items() if word)
 
 
 def _spread(turns: int, parts: int) -> list[int]:
