@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from memsim.fast_dataclass import fast_init
@@ -35,8 +35,11 @@ Staircase = Generator[int, bool, StaircaseResult]
 def staircase(least: int, most: int, start: int | None = None) -> Staircase:
     """Double the setting until it fails, then halve the distance to the last that passed.
 
+    Then settings a tenth apart are tried from two thirds of that on, and the first that fails counts:
+    a memory may break, and pass again behind it. Where one breaks still earlier is not noticed.
+
     With `start`, what is tried first is near it, in steps of a tenth that double: a like test broke
-    there. A test that passes again behind a failure is not noticed: the limit is one that is met.
+    there.
     """
     tries = _Tries(least, most)
     if start is None or start <= least:
@@ -46,14 +49,14 @@ def staircase(least: int, most: int, start: int | None = None) -> Staircase:
         bracket = yield from _upwards(tries, start, step)
         if bracket.low is None:
             bracket = yield from _downwards(tries, start, step)
-    low, high = bracket
-    while low is not None and high <= most and high - low > max(1, int(NEAR * low)):
-        middle = (low + high) // 2
-        if (yield from tries.passes(middle)):
-            low = middle
-        else:
-            high = middle
-    return StaircaseResult(holds=low, open=low == most, tries=tries.made)
+    bracket = yield from _halved(tries, bracket)
+    while bracket.low is not None:
+        earlier = yield from _earlier(tries, bracket.low)
+        if earlier is None:
+            break
+        bracket = yield from _halved(tries, earlier)
+    low = bracket.low
+    return StaircaseResult(holds=low, open=low == most, tries=len(tries.known))
 
 
 class _Bracket(NamedTuple):
@@ -67,11 +70,36 @@ class _Bracket(NamedTuple):
 class _Tries:
     least: int
     most: int
-    made: int = 0
+    known: dict[int, bool] = field(default_factory=dict)
 
     def passes(self, setting: int) -> Generator[int, bool, bool]:
-        self.made += 1
-        return (yield setting)
+        if setting not in self.known:
+            self.known[setting] = yield setting
+        return self.known[setting]
+
+
+def _halved(tries: _Tries, bracket: _Bracket) -> Generator[int, bool, _Bracket]:
+    """Halve the distance between what passed and what failed until it is a tenth."""
+    low, high = bracket
+    while low is not None and high <= tries.most and high - low > max(1, int(NEAR * low)):
+        middle = (low + high) // 2
+        if (yield from tries.passes(middle)):
+            low = middle
+        else:
+            high = middle
+    return _Bracket(low, high)
+
+
+def _earlier(tries: _Tries, low: int) -> Generator[int, bool, _Bracket | None]:
+    """The first of the settings from two thirds of one on that fails; None where all pass."""
+    before, tried = None, max(tries.least, low - low // 3)
+    while tried < low:
+        if not (yield from tries.passes(tried)):
+            if before is None:
+                return (yield from _downwards(tries, tried, max(1, int(NEAR * tried))))
+            return _Bracket(before, tried)
+        before, tried = tried, tried + max(1, int(NEAR * tried))
+    return None
 
 
 def _upwards(tries: _Tries, start: int, step: int) -> Generator[int, bool, _Bracket]:
