@@ -79,7 +79,7 @@ _FOREIGN: Final = frozenset(
     je egy hanem hogy hol lesz nem nincs ei eivat mutta olen ovat ning vaan
     bir degil deyil evet nerede adalah bukan dengan saya tidak untuk yang
     saan kwa wapi yangu izango nire zein eshte nuk kur yra
-    ngiyabonga ukuphi yami igen kylla oui tak bere orain oma svojo sekarang
+    ngiyabonga ukuphi yami igen kylla oui tak bere orain oma sekarang svoj svoju svojo svou
     """.split()  # noqa: SIM905 - words read best as words
 )
 """Words of ASCII letters in other languages that no English text has."""
@@ -193,7 +193,9 @@ def light_stems(word: str) -> tuple[str, ...]:
         return _without_prefix(word, script)
     word = _DOUBLED.sub("", word).replace("ı", "i")
     table = _index_endings(script)
-    sizes = range(1, min(MOST_STRIPPED, len(word) - SHORTEST) + 1)
+    # A letter of Korean is a syllable.
+    shortest = SHORTEST - (script == "HANGUL")
+    sizes = range(1, min(MOST_STRIPPED, len(word) - shortest) + 1)
     stems = [word[:-size] for size in sizes if word[-size:] in table]
     if not stems and script in INDIC and unicodedata.category(word[-1]) in {"Mn", "Mc"}:
         stems = [word[:-1]]

@@ -21,6 +21,7 @@ from memsim.language.lexicon import (
     WH,
 )
 from memsim.language.text import fold, stem, words
+from memsim.language.word_forms import is_surely_foreign, light_stems
 
 # Forms of questions: the kind of answer, its subject and its owner.
 
@@ -310,7 +311,7 @@ def parse_question(text: str, known: frozenset[str] | None = None) -> ParsedQues
     if listed and (kept := stem(fold(listed["kind"]))) in weights and len(weights) > 1:
         # Things of a kind are told without its name: `Ana plays the oboe`, of her instruments.
         weights[kept] = min(weights[kept], LIGHT_WEIGHT)
-    stands_for = _alternatives(weights, names)
+    stands_for = _alternatives(weights, names) | _bare_forms(weights, said, text)
     return ParsedQuestion(
         kind=kind,
         weights=weights,
@@ -393,6 +394,20 @@ def _alternatives(weights: dict[str, float], names: tuple[str, ...]) -> dict[str
                 if other not in weights:
                     found.setdefault(other, root)
     return found
+
+
+def _bare_forms(weights: dict[str, float], said: list[str], text: str) -> dict[str, str]:
+    """Words of a question in another language than English, without each ending they may have."""
+    if not is_surely_foreign(text):
+        return {}
+    roots = ((word, stem(word)) for word in said)
+    return {
+        bare: root
+        for word, root in roots
+        if root in weights
+        for bare in (word, *light_stems(word))
+        if bare not in weights
+    }
 
 
 def _grouped() -> dict[str, tuple[str, ...]]:

@@ -26,6 +26,7 @@ from memsim.language.lexicon import (
     WH,
 )
 from memsim.language.text import ROLES, LineHead, fold, is_label, read_head, sentences, stem, words
+from memsim.language.word_forms import is_surely_foreign, light_stems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -330,6 +331,8 @@ def sentence(text: str) -> Sentence:
     first = not FIRST_PERSON.isdisjoint(spoken)
     second = not SECOND_PERSON.isdisjoint(spoken)
     stems = frozenset(stem(word) for word in spoken if word not in STOP)
+    if is_surely_foreign(text):
+        stems |= {form for word in spoken for form in (word, *light_stems(word))}
     called = _called(text)
     if called and len(spoken) > 1:
         stems -= called
