@@ -188,6 +188,11 @@ class SQLite:
         with self._reading():
             return sum(held.entries for held in self._shelving.admitted(where))
 
+    def owners(self, where: Where) -> set[str]:
+        """Whose the admitted entries are; no entry is read for it."""
+        with self._reading():
+            return {held.shelf.owner for held in self._shelving.admitted(where)}
+
     def lexical(self, text: str, where: Where, k: int) -> list[Hit]:
         """The best by words; see `Store`."""
         return self._by_words(
