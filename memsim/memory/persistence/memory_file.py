@@ -87,6 +87,8 @@ class MemoryFile:
         self.elsewhere = elsewhere
         self._sqlite: SQLite | None = None
         self._saved: dict[str, Any] = {}
+        self.texts: dict[str, str] = {}
+        """The saved parts as they were last read, by name."""
         self._held = ExitStack()
 
     # -- opening and closing
@@ -372,12 +374,12 @@ class MemoryFile:
     # -- checks
 
     def _read_parts(self, connection: sqlite3.Connection) -> dict[str, Any]:
-        parts: dict[str, Any] = {}
+        self.texts = {}
         for name, text, check_sum in connection.execute("SELECT * FROM parts ORDER BY name"):
             if check_sum != _check_sum(name, text):
                 raise self._damaged(f"{ascii(name)[:40]} is not what was written")
-            parts[name] = parse(text)
-        return parts
+            self.texts[name] = text
+        return {name: parse(text) for name, text in self.texts.items()}
 
     def _holds_entries(self) -> bool:
         store = self.sqlite if self.elsewhere is None else self.elsewhere

@@ -365,7 +365,7 @@ class SavedMemory(Memory):
         if self._file.readonly:
             return
         self._tidy()
-        self._written = {name: canonical(value) for name, value in state.items()}
+        self._written = {name: self._file.texts[name] for name in state}
         self._backlog.take_over(backlog)
         self._begun = begun
         if was_open:

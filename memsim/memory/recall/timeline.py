@@ -411,7 +411,8 @@ class Timeline:
         heir = next(iter(self._of.get((owner, successor), ())), None) if successor else None
         for entry in self._of.get((owner, source), ()):
             said = self._said[entry]
-            self._said[entry] = said._replace(about=replace(said.about, successor=heir))
+            if said.about.successor != heir:
+                self._said[entry] = said._replace(about=replace(said.about, successor=heir))
 
     def amend(
         self, owner: str, source: str, changes: Sequence[str], stale: Sequence[str] = ()
@@ -423,8 +424,9 @@ class Timeline:
         )
         for entry in self._of.get((owner, source), ()):
             said = self._said[entry]
-            about = replace(said.about, amended=heirs, stale=ends)
-            self._said[entry] = said._replace(about=about)
+            if (said.about.amended, said.about.stale) != (heirs, ends):
+                about = replace(said.about, amended=heirs, stale=ends)
+                self._said[entry] = said._replace(about=about)
 
     def state(self, fact: str, owner: str, source: str | None) -> None:
         """Note which message states a fact; None where that is gone, or has other words."""

@@ -180,8 +180,10 @@ class SQLite:
                 for held in self._shelving.admitted(where)
             ]
             numbers = [number for _, _, number in islice(merge(*pages), limit)]
-            one = f"{rows.ENTRY} WHERE number = ?"
-            return [rows.read(connection.execute(one, (n,)).fetchone()) for n in numbers]
+            listed = f"[{','.join(map(str, numbers))}]"
+            each = f"{rows.ENTRY} WHERE number IN (SELECT value FROM json_each(?))"
+            found = {row[0]: row for row in connection.execute(each, (listed,))}
+            return [rows.read(found[number]) for number in numbers]
 
     def count(self, where: Where) -> int:
         """How many entries are admitted; see `Store`."""
