@@ -1,12 +1,16 @@
 """What does a saved memory of many messages and many people cost to open and to ask?
 
 Generated messages go to the principals in turn. They are added through `observe`, and `end_turn`
-records each group in one transaction. Then the memory is closed and opened again, and one principal
-after another asks for a context. Claimed: it opens in under 2 seconds, and a context takes at most
-10 ms (median) and 50 ms (99th percentile). Every figure is processor time, but the time to open is
-also given by the wall. The embedder is loaded before any time is taken.
+records each group in one transaction. With `--said`, only so many are added in this way. The
+others are copies of the last 20,000 with other numbers and times, and of what was made of them:
+they are written to the store in one transaction for each 20,000, without reading any text again.
 
-    python -m benchmarks.memory_scale --messages 1000000 --principals 1000
+Then the memory is closed and opened again, and one principal after another asks for a context,
+twice. The first time, what the file holds of that principal is read. Claimed: it opens in under 2
+seconds, and a context takes at most 10 ms (median) and 50 ms (99th percentile). Every figure is
+processor time. Embedder and tokenizer are loaded before any time is taken.
+
+    python -m benchmarks.memory_scale --messages 1000000 --principals 1000 --said 300000
 """
 
 from __future__ import annotations
@@ -18,17 +22,28 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 from benchmarks._growing import BUDGET, SEED, conversation
 from memsim.memory import open_memory
-from memsim.message import EPOCH, Message
+from memsim.memory.deletion import original_of
+from memsim.memory.entry import Entry
+from memsim.memory.permissions import Where
+from memsim.memory.persistence.memory_file import FILE
+from memsim.memory.state import MADE
+from memsim.memory.stores import each_entry
+from memsim.message import EPOCH, Message, load_tokenizer
 from memsim.message import said as spoken
+from memsim.models.registry import load_embedder
 from memsim.scenario.script import Turn
 
 OPEN_SECONDS, MEDIAN_MS, LATE_MS = 2.0, 10.0, 50.0
 """What is claimed."""
+
+COPIED = 20_000
+"""Messages that are copied at a time."""
 
 DISTINCT = 20_000
 """Generated messages; beyond them, each text comes again with its number before it."""
@@ -66,20 +81,69 @@ def filled(folder: Path, count: int, principals: int, group: int) -> float:
     return (time.process_time() - began) / count * 1e3
 
 
-def asked(folder: Path, count: int, principals: int, questions: int) -> tuple[float, list[float]]:
-    """Open the memory and ask it: seconds to open, and milliseconds for each context."""
+def copied(folder: Path, said: int, count: int) -> float:
+    """Copy the last messages until there are `count`; milliseconds of processor time for each."""
+    from memsim.memory.stores.sqlite.store import SQLite
+
+    began = time.process_time()
+    memory = open_memory(folder, now=lambda: EPOCH + timedelta(seconds=count))
+    file, store = memory._file, SQLite(folder / FILE)  # noqa: SLF001 - no user writes entries
+    try:
+        latest = EPOCH + timedelta(seconds=said - COPIED)
+        everything = Where(reader=None, layers=MADE, archived=None)
+        last = [e for e in each_entry(store, everything) if e.created >= latest]
+        heard = sorted((e for e in last if original_of(e)), key=lambda e: (e.created, e.id))
+        facts = [e for e in last if e.layer == "semantic"]
+        vectors = load_embedder("wordllama").embed([e.words for e in (*heard, *facts)])
+        for later in range(COPIED, count - said + 1, COPIED):
+            made = [moved(e, later) for e in (*heard, *facts)]
+            with file.transaction():
+                file.sqlite.write(made, vectors)
+                file.write({}, [e.id for e in made[: len(heard)]])
+    finally:
+        store.close()
+        memory.close()
+    return (time.process_time() - began) / (count - said) * 1e3
+
+
+def moved(entry: Entry, later: int) -> Entry:
+    """An entry as if its messages had been said later, with numbers that are so much greater."""
+    delay = timedelta(seconds=later)
+    sources = tuple(f"m{int(source[1:]) + later}" for source in entry.sources)
+    key, text = entry.key, entry.text
+    for old, new in zip(entry.sources, sources, strict=True):
+        text = text.replace(f"{old[1:]}: ", f"{new[1:]}: ")
+        key = key.replace(old if original_of(entry) else f"{old[1:]}: ", new)
+    return replace(
+        entry,
+        key=key if original_of(entry) else f"{key}\n{later}",
+        text=text,
+        sources=sources,
+        created=entry.created + delay,
+        updated=entry.updated + delay,
+        superseded=None if entry.superseded is None else entry.superseded + delay,
+    )
+
+
+def asked(
+    folder: Path, count: int, principals: int, questions: int
+) -> tuple[float, list[list[float]]]:
+    """Open the memory and ask it twice: seconds to open, and milliseconds for each context."""
     said = texts()
+    load_tokenizer("o200k_base")
+    load_embedder("wordllama").embed(["any"])
     began = time.process_time()
     memory = open_memory(folder, now=lambda: EPOCH + timedelta(seconds=count))
     opened = time.process_time() - began
-    found = []
+    found: list[list[float]] = [[], []]
     with memory:
-        for number in range(questions):
-            who = f"user-{number * 37 % principals}"
-            start = time.process_time()
+        for number in range(2 * questions):
+            times, place = divmod(number, questions)
+            who = f"user-{place * 37 % principals}"
             question = said[number * 101 % len(said)]
+            start = time.process_time()
             memory.context(question, principal=who, session=f"own:{who}", budget=BUDGET)
-            found.append((time.process_time() - start) * 1e3)
+            found[times].append((time.process_time() - start) * 1e3)
     return opened, found
 
 
@@ -89,23 +153,32 @@ def main() -> int:
     parser.add_argument("--messages", type=int, default=1_000_000)
     parser.add_argument("--principals", type=int, default=1_000)
     parser.add_argument("--group", type=int, default=1_000, help="messages that are one turn")
+    parser.add_argument("--said", type=int, help="messages that are added; copies after them")
     parser.add_argument("--questions", type=int, default=300)
+    parser.add_argument("--folder", type=Path, help="where it is; what is there is asked alone")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="memsim-scale-") as name:
-        folder = Path(name) / "memory"
-        adding = filled(folder, given.messages, given.principals, given.group)
-        size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
+        folder = given.folder or Path(name) / "memory"
         print(f"{given.messages:,} messages of {given.principals:,} principals", flush=True)
-        print(f"adding, in groups of {given.group:,}  {adding:8.2f} ms a message")
+        if not folder.exists():
+            said = given.said or given.messages
+            adding = filled(folder, said, given.principals, given.group)
+            print(f"adding, in groups of {given.group:,}  {adding:8.2f} ms a message", flush=True)
+            if said < given.messages:
+                copying = copied(folder, said, given.messages)
+                print(f"copying                   {copying:8.2f} ms a message", flush=True)
+        size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
         print(f"files                     {size / 1e6:8.1f} MB", flush=True)
         opened, found = asked(folder, given.messages, given.principals, given.questions)
-    middle, late = statistics.median(found), sorted(found)[int(0.99 * (len(found) - 1))]
     print(f"open                      {opened:8.2f} s")
-    print(f"context, median           {middle:8.2f} ms")
-    print(f"context, 99th percentile  {late:8.2f} ms")
+    kept = opened < OPEN_SECONDS
+    for times, spent in zip(("first", "later"), found, strict=True):
+        middle, late = statistics.median(spent), sorted(spent)[int(0.99 * (len(spent) - 1))]
+        print(f"{times} context, median     {middle:8.2f} ms")
+        print(f"{times} context, 99th perc. {late:8.2f} ms")
+        kept = kept and middle <= MEDIAN_MS and late <= LATE_MS
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"most memory of the process{peak:8.0f} MB")
-    kept = opened < OPEN_SECONDS and middle <= MEDIAN_MS and late <= LATE_MS
     print("kept" if kept else "MISSED")
     return int(not kept)
 

@@ -316,6 +316,7 @@ class TurnProcessor:
         """
         said = self.backlog.said_by(principal)
         if said:
+            self.timeline.need(m.principal for m in said)
             entries = self.episodic.record(said)
             self.backlog.recorded(said, read=self.options.extracts)
             for entry in entries:
@@ -350,6 +351,7 @@ class TurnProcessor:
         self.backlog.named(messages)
 
     def _learn(self, who: str, session: str, messages: list[Message], now: datetime) -> None:
+        self.timeline.need([who])
         try:
             new = self.learner.facts(who, session, messages, now)
         except (ModelError, StoreError):

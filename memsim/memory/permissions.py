@@ -99,6 +99,7 @@ class Permissions:
     def __init__(self) -> None:
         self._grants: set[ReadGrant] = set()
         self._parts: dict[str, dict[str, None]] = {}
+        self._of: dict[str, dict[str, None]] = {}
         self._shared: dict[str, dict[str, set[str]]] = {}
 
     def reader(self, principal: str) -> Reader:
@@ -115,7 +116,25 @@ class Permissions:
         there = self._parts.setdefault(session, {})
         new = principal not in there
         there[principal] = None
+        self._of.setdefault(principal, {})[session] = None
         return new
+
+    def together(self, principals: Iterable[str]) -> set[str]:
+        """These, all who take part in a conversation with them, and so on with those."""
+        left = [*principals]
+        found = set(left)
+        seen: set[str] = set()
+        while left:
+            for session in self._of.get(left.pop(), {}):
+                if session not in seen:
+                    seen.add(session)
+                    left += (new := self._parts[session].keys() - found)
+                    found |= new
+        return found
+
+    def participants(self, session: str) -> list[str]:
+        """Who takes part in a conversation."""
+        return [*self._parts.get(session, ())]
 
     def known(self) -> list[str]:
         """Everybody who takes part in a conversation, by name in order."""
@@ -198,7 +217,11 @@ class Permissions:
                 owner: {r: set(sources) for r, sources in readers.items()}
                 for owner, readers in saved["shared"].items()
             }
-        self._grants, self._parts, self._shared = grants, parts, shared
+            of: dict[str, dict[str, None]] = {}
+            for session, there in parts.items():
+                for principal in there:
+                    of.setdefault(principal, {})[session] = None
+        self._grants, self._parts, self._of, self._shared = grants, parts, of, shared
 
     def _readers(self, entry: Entry) -> list[str]:
         if not _was_said(entry):

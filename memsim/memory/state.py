@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -122,20 +122,28 @@ class MemoryState:
     def restore(self, order: Mapping[str, int], place: Callable[[Entry], None]) -> None:
         """Take from the store in which order messages were said, as far as nobody remembers it."""
         self.timeline.clear()
-        held = [*self.vault.each(Where(reader=None, layers=MADE, archived=None))]
+        self.semantic.clear()
+        self.bring([*self.vault.each(Where(reader=None, layers=MADE, archived=None))], order, place)
+
+    def bring(
+        self, held: Sequence[Entry], order: Mapping[str, int], place: Callable[[Entry], None]
+    ) -> None:
+        """Take in all that was made of what some owners said, in the order of the store.
+
+        To read the entries is most of what it costs to open a memory, so it is done once.
+        """
         made = [entry for entry in held if original_of(entry) is None]
         said = [entry for entry in held if original_of(entry) is not None]
         for entry in sorted(said, key=lambda e: order.get(e.id, len(order))):
             place(entry)
         for entry in made:
             self.timeline.made(entry)
-        # To read the entries is most of what it costs to open a memory: it is done once.
-        self.semantic.restore(entry for entry in held if entry.layer == "semantic")
+        self.semantic.bring(entry for entry in held if entry.layer == "semantic")
 
-    def place(self, entry: Entry) -> None:
-        """A message was recorded: it was said after all that is known."""
+    def place(self, entry: Entry, order: int | None = None) -> None:
+        """A message was recorded: it was said after all that is known, or has a place in order."""
         tokens = self.counter.text(entry.text) + DATE_TOKENS
-        self.timeline.add(entry, tokens=tokens, turn=turn_of(entry))
+        self.timeline.add(entry, tokens=tokens, turn=turn_of(entry), order=order)
 
     def _replace(self, entries: list[Entry]) -> None:
         """Have the store hold these entries and no others: first these, so that none is lost."""

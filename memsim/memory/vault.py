@@ -133,8 +133,12 @@ class Vault:
         """
         if self._embed is None or not text.strip():
             return []
-        if self.readonly and self._embedder is None and not self._is_embedded_by(self._embed()):
-            return []
+        if self._embedder is None:
+            embedder = self._embed()
+            if self._is_embedded_by(embedder, where):
+                self._embedder = embedder
+            elif self.readonly:
+                return []
         return self.store.nearest(self._query(text), where, k)
 
     def embed(self, texts: Sequence[str]) -> Vectors | None:
@@ -204,16 +208,25 @@ class Vault:
         assert self._embed is not None  # noqa: S101 - asked for only where there is one
         return self._embedder or self._embed()
 
-    def _is_embedded_by(self, embedder: Embedder) -> bool:
+    def _is_embedded_by(self, embedder: Embedder, where: Where | None = None) -> bool:
         made = EmbedderInfo(embedder.name, embedder.dimension)
-        return self.store.embedded == made and not self._unfinished(embedder)
+        return self.store.embedded == made and not self._unfinished(embedder, where)
 
-    def _unfinished(self, embedder: Embedder) -> bool:
-        """Whether a process ended between dropping the old vectors and writing the new ones."""
+    def _unfinished(self, embedder: Embedder, where: Where | None) -> bool:
+        """Whether a process ended between dropping the old vectors and writing the new ones.
+
+        All are written at once: where one entry has a vector, none lacks it. It is looked for in
+        `where` first, then among one owner's entries, since to read all of them costs much.
+        """
+        vector = embedder.embed(["memory"])[0]
+        if where is not None and self.store.nearest(vector, where, 1):
+            return False
         everything = Where(reader=None, layers=self._embedded, archived=None)
         if not self.store.count(everything):
             return False
-        return not self.store.nearest(embedder.embed(["memory"])[0], everything, 1)
+        (first,) = self.store.find(everything, limit=1)
+        owners = replace(everything, owner=first.owner)
+        return not any(self.store.nearest(vector, of, 1) for of in (owners, everything))
 
     def _embed_all(self, embedder: Embedder, made: EmbedderInfo) -> None:
         # All are embedded before any is dropped, and written at once: a failure leaves no gaps.

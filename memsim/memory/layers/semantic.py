@@ -107,11 +107,19 @@ class Semantic:
 
         `facts` are all facts of the store, in its order; None reads them.
         """
-        for known in (self._live, self._ended, self._versions, self._links, self._matcher):
-            known.clear()
+        self.clear()
         if facts is None:
             where = Where(reader=None, layers=frozenset({"semantic"}), archived=None)
             facts = self._vault.each(where)
+        self.bring(facts)
+
+    def clear(self) -> None:
+        """Know no facts."""
+        for known in (self._live, self._ended, self._versions, self._links, self._matcher):
+            known.clear()
+
+    def bring(self, facts: Iterable[Entry]) -> None:
+        """Take in all facts of some owners, in the order of the store; none is known yet."""
         about: dict[tuple[str, str], list[Entry]] = {}
         for entry in facts:
             self._note(entry)

@@ -15,6 +15,7 @@ Whatever changes together is written in one transaction. Rows carry check sums, 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -31,7 +32,7 @@ from memsim.memory.stores.wrappers import ExternalStore, ReadOnlyStore
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from memsim.memory.deletion import ErasureReport
     from memsim.memory.stores import Store
@@ -53,6 +54,7 @@ CREATE TABLE said (
     entry TEXT NOT NULL,
     check_sum INTEGER NOT NULL
 );
+CREATE INDEX said_by_entry ON said (entry);
 CREATE TABLE audit (number INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT NOT NULL);
 CREATE TABLE offloaded (
     conversation TEXT NOT NULL,
@@ -85,6 +87,8 @@ class MemoryFile:
         self.elsewhere = elsewhere
         self._sqlite: SQLite | None = None
         self._saved: dict[str, Any] = {}
+        self.texts: dict[str, str] = {}
+        """The saved parts as they were last read, by name."""
         self._held = ExitStack()
 
     # -- opening and closing
@@ -273,6 +277,39 @@ class MemoryFile:
                 raise self._damaged(f"the order ends at entry {last}")
         return order
 
+    def last_place(self) -> int:
+        """The last place in the order; no place is missing before it.
+
+        Raises `StoreError` if one is.
+        """
+        with self.snapshot() as connection:
+            if not has_tables(connection):
+                return 0
+            (there,) = connection.execute("SELECT count(*) FROM said").fetchone()
+            if there != (last := last_number(connection, "said")):
+                raise self._damaged(f"{there} of {last} entries of the order are there")
+        return last
+
+    def places(self, entries: Sequence[str]) -> dict[str, int]:
+        """The place of each of these entries in the order.
+
+        Raises `StoreError` if one has none, or its row is damaged.
+        """
+        order: dict[str, int] = {}
+        with self.snapshot() as connection:
+            rows = connection.execute(
+                "SELECT place, entry, check_sum FROM said"
+                " WHERE entry IN (SELECT value FROM json_each(?)) ORDER BY place",
+                (json.dumps(entries),),
+            )
+            for place, entry, check_sum in rows:
+                if check_sum != _check_sum(place, entry):
+                    raise self._damaged(f"entry {place} of the order is not what was written")
+                order.setdefault(entry, place)
+        if len(order) != len(entries):
+            raise self._damaged("a message is missing of the order")
+        return order
+
     def reorder(self, entries: Sequence[str]) -> None:
         """Write the order anew."""
         with self.writing() as connection:
@@ -282,12 +319,15 @@ class MemoryFile:
 
     # -- large content and copies
 
-    def prune(self, entries: Sequence[str]) -> None:
-        """Write the order anew where most of what stands in it is gone."""
+    def prune(self, messages: int, order: Callable[[], Sequence[str]]) -> None:
+        """Write the order anew where most of what stands in it is gone.
+
+        `messages` is how many entries of messages there are, and `order` gives them.
+        """
         with self.snapshot() as connection:
             there = last_number(connection, "said")
-        if there > 2 * len(entries) + _SPARE:
-            self.reorder(entries)
+        if there > 2 * messages + _SPARE:
+            self.reorder(order())
 
     def blobs(self, conversation: str) -> FileBlobs:
         """The large content of a conversation."""
@@ -334,12 +374,12 @@ class MemoryFile:
     # -- checks
 
     def _read_parts(self, connection: sqlite3.Connection) -> dict[str, Any]:
-        parts: dict[str, Any] = {}
+        self.texts = {}
         for name, text, check_sum in connection.execute("SELECT * FROM parts ORDER BY name"):
             if check_sum != _check_sum(name, text):
                 raise self._damaged(f"{ascii(name)[:40]} is not what was written")
-            parts[name] = parse(text)
-        return parts
+            self.texts[name] = text
+        return {name: parse(text) for name, text in self.texts.items()}
 
     def _holds_entries(self) -> bool:
         store = self.sqlite if self.elsewhere is None else self.elsewhere

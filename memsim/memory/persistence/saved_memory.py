@@ -40,11 +40,20 @@ from memsim.memory.entry import Entry
 from memsim.memory.ingest_queue import IngestQueue
 from memsim.memory.memory import Memory
 from memsim.memory.parts import OFFLOADED, MemorySetup
-from memsim.memory.permissions import ReadGrant, require_principal
+from memsim.memory.permissions import ReadGrant, Where, require_principal
 from memsim.memory.persistence.memory_file import WORKSPACE, MemoryFile
 from memsim.memory.persistence.memory_settings import SavedSettings
+from memsim.memory.persistence.saved_owners import MOST, SavedOwners
 from memsim.memory.state import StatePart, part_of
 from memsim.message import Message
+
+_MESSAGES = Where(
+    reader=None,
+    layers=frozenset({"episodic"}),
+    categories=frozenset({"conversation"}),
+    archived=None,
+)
+"""All messages."""
 
 
 class SavedMemory(Memory):
@@ -62,6 +71,7 @@ class SavedMemory(Memory):
         self._written: dict[str, str] = {}
         self._texts: dict[str, str] = {}
         self._placed: list[str] = []
+        self._owners: SavedOwners | None = None
         self._setup = setup
         super().__init__(setup)
 
@@ -215,6 +225,8 @@ class SavedMemory(Memory):
         says what was begun until it is done.
         """
         self._change()
+        if self._owners is not None:
+            self._owners.release_above(MOST)
         before = dict(self._begun)
         if begun is not None and self._has_others():
             self._begun[name] = begun
@@ -353,7 +365,7 @@ class SavedMemory(Memory):
         if self._file.readonly:
             return
         self._tidy()
-        self._written = {name: canonical(value) for name, value in state.items()}
+        self._written = {name: self._file.texts[name] for name in state}
         self._backlog.take_over(backlog)
         self._begun = begun
         if was_open:
@@ -385,7 +397,7 @@ class SavedMemory(Memory):
                 self._reapply(owner, frozenset(shared))
         if "forgetting" in begun:
             self.forget(*begun["forgetting"])
-        self._file.prune(self._timeline.order())
+        self._file.prune(self.vault.store.count(_MESSAGES), self._timeline.order)
 
     def _close_to_others(self) -> None:
         """Access control is new: who took part in a conversation is still to be let read it."""
@@ -407,7 +419,13 @@ class SavedMemory(Memory):
             super()._follow(principals)
 
     def _restore(self, order: Mapping[str, int]) -> None:
-        super()._restore(order or self._file.order())
+        self._owners = None
+        self._timeline.source_of_rest = None
+        if order or self._file.elsewhere is not None:
+            super()._restore(order or self._file.order())
+        else:
+            self._owners = SavedOwners(self._file, self._keeping, self.permissions)
+            self._timeline.source_of_rest = self._owners
         self._placed.clear()
 
     def _settle(self) -> None:

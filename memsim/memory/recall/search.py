@@ -320,6 +320,7 @@ class Recaller:
         up before, as `Section.items` names it. What messages in `beside` say is not quoted again.
         What `asker` said that stands in every context it applies to is quoted in any case.
         """
+        self._timeline.need_admitted(with_semantic(where))
         text = self._meant(text, where)
         search = self._found(text, where, now)
         hits = search.hits
@@ -371,6 +372,7 @@ class Recaller:
 
     def search(self, text: str, where: Where, now: datetime) -> list[Hit]:
         """Rank the entries for a text, best first."""
+        self._timeline.need_admitted(with_semantic(where))
         return self._found(self._meant(text, where), where, now).hits
 
     def _meant(self, text: str, where: Where) -> str:

@@ -9,7 +9,7 @@ import hashlib
 import math
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memsim.language.text import index_terms
 from memsim.memory.entry import ROLE
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from memsim.memory.entry import Entry
+    from memsim.memory.permissions import Where
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,14 +255,46 @@ class _Said(NamedTuple):
     words: bytes | None
 
 
+class TimelineSource(Protocol):
+    """Brings what a timeline does not know yet; each method does nothing where all is known."""
+
+    def owners(self, names: Iterable[str]) -> None:
+        """Bring all of these owners, before anything of theirs is looked up or changed."""
+
+    def session(self, name: str) -> None:
+        """Bring all that was said in a conversation."""
+
+    def admitted(self, where: Where) -> None:
+        """Bring the owners of all that a search may find."""
+
+    def everything(self) -> None:
+        """Bring all that there is."""
+
+
 class Timeline:
     """The entries of messages by conversation, in the order in which they were said.
 
-    Messages of two principals may have one id: each is known by who said it as well.
+    Messages of two principals may have one id: each is known by who said it as well. With a
+    `source`, owners are brought when they are first asked for.
     """
 
     def __init__(self) -> None:
+        self.source_of_rest: TimelineSource | None = None
         self.clear()
+
+    def need(self, owners: Iterable[str]) -> None:
+        """Know all of these owners, before anything of theirs is looked up by entry or changed."""
+        if self.source_of_rest is not None:
+            self.source_of_rest.owners(owners)
+
+    def need_admitted(self, where: Where) -> None:
+        """Know the owners of all that a search may find."""
+        if self.source_of_rest is not None:
+            self.source_of_rest.admitted(where)
+
+    def _need_session(self, name: str) -> None:
+        if self.source_of_rest is not None:
+            self.source_of_rest.session(name)
 
     def clear(self) -> None:
         """Forget all of it."""
@@ -284,10 +317,11 @@ class Timeline:
     def __len__(self) -> int:
         return len(self._said)
 
-    def add(self, entry: Entry, *, tokens: int, turn: int) -> None:
+    def add(self, entry: Entry, *, tokens: int, turn: int, order: int | None = None) -> None:
         """A message was said, or a passage of one; what is known already stays as it is.
 
-        The first source of `entry` is the message; `turn` is as for `add`.
+        The first source of `entry` is the message; `turn` is as for `Neighbours.add`. `order` is
+        given for what was said before what is known of others; otherwise nothing is later.
         """
         source, session, name = entry.sources[0], entry.session, entry.id
         if name in self._said:
@@ -295,7 +329,7 @@ class Timeline:
         text = entry.text.removeprefix(f"{entry.owner}: ")
         role = dict(entry.attributes).get(ROLE, "")
         about = MessageFacts(
-            order=self._count,
+            order=self._count if order is None else order,
             tokens=tokens,
             time=entry.created,
             principal=entry.owner,
@@ -314,7 +348,11 @@ class Timeline:
         self._waiting.setdefault((entry.owner, session), {})[name] = None
         moment = (entry.owner, turn, entry.created) if role == "user" and turn else None
         self._talk.add(name, entry.text, session=session, tokens=tokens, turn=turn, moment=moment)
-        self._count += 1
+        self._count = max(self._count, about.order) + 1
+
+    def begin_after(self, order: int) -> None:
+        """Give what is said from now on a later place than this one."""
+        self._count = max(self._count, order + 1)
 
     def made(self, entry: Entry) -> None:
         """Something was made of what was said in a conversation: a fact, or an episode."""
@@ -365,6 +403,7 @@ class Timeline:
 
     def waiting(self, owner: str, session: str) -> Iterable[str]:
         """Ids of the entries of an owner's messages that stand in no episode yet, oldest first."""
+        self.need([owner])
         return self._waiting.get((owner, session), ())
 
     def succeed(self, owner: str, source: str, successor: str | None) -> None:
@@ -372,7 +411,8 @@ class Timeline:
         heir = next(iter(self._of.get((owner, successor), ())), None) if successor else None
         for entry in self._of.get((owner, source), ()):
             said = self._said[entry]
-            self._said[entry] = said._replace(about=replace(said.about, successor=heir))
+            if said.about.successor != heir:
+                self._said[entry] = said._replace(about=replace(said.about, successor=heir))
 
     def amend(
         self, owner: str, source: str, changes: Sequence[str], stale: Sequence[str] = ()
@@ -384,8 +424,9 @@ class Timeline:
         )
         for entry in self._of.get((owner, source), ()):
             said = self._said[entry]
-            about = replace(said.about, amended=heirs, stale=ends)
-            self._said[entry] = said._replace(about=about)
+            if (said.about.amended, said.about.stale) != (heirs, ends):
+                about = replace(said.about, amended=heirs, stale=ends)
+                self._said[entry] = said._replace(about=about)
 
     def state(self, fact: str, owner: str, source: str | None) -> None:
         """Note which message states a fact; None where that is gone, or has other words."""
@@ -404,15 +445,18 @@ class Timeline:
 
     def standing(self, owner: str) -> Mapping[str, frozenset[str]]:
         """What each instruction or preference in force of an owner is about, by entry, in order."""
+        self.need([owner])
         found = self._standing.get(owner, {})
         return {i: m for i, m in found.items() if self._said[i].about.successor is None}
 
     def entries(self, owner: str, source: str) -> list[str]:
         """Ids of the entries that hold an owner's message; none where it is not known."""
+        self.need([owner])
         return [*self._of.get((owner, source), ())]
 
     def is_taken(self, session: str, source: str) -> bool:
         """Whether a message of a conversation has this id, whoever said it."""
+        self._need_session(session)
         return (session, source) in self._speaker
 
     def orders(self, entries: Iterable[str]) -> dict[str, int]:
@@ -467,8 +511,11 @@ class Timeline:
 
     def of(self, session: str) -> list[str]:
         """Ids of the entries of a conversation, of messages and of what was made of them."""
+        self._need_session(session)
         return [*self._sessions.get(session, ())]
 
     def order(self) -> list[str]:
         """Ids of the entries of messages, in the order in which they were said."""
+        if self.source_of_rest is not None:
+            self.source_of_rest.everything()
         return sorted(self._said, key=lambda entry: self._said[entry].about.order)

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 from memsim.language.lexicon import STOP
 from memsim.language.text import plain_terms
-from memsim.memory.index import Hit
+from memsim.memory.index import as_hits
 from memsim.memory.recall.ranking import QuestionCues, zscore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from memsim.memory.index import Hit
     from memsim.memory.index.forms import Scores
     from memsim.memory.options import RecallPolicy
     from memsim.memory.recall.timeline import MessageFacts
@@ -73,9 +74,10 @@ def with_near_words(
         ModelError: the embedder failed.
     """
     known = {h.id: facts for h in hits[:COMPARED] if (facts := about(h.id)) and h.id in texts}
-    named = {word for facts in known.values() for word in plain_terms(facts.principal)}
-    asked = _matter(question, named)
-    said = {i: words for i in known if (words := _matter(texts[i], named))}
+    names = {facts.principal for facts in known.values()}
+    left_out = STOP.union(_FORM, *map(plain_terms, names))
+    asked = _matter(question, left_out)
+    said = {i: words for i in known if (words := _matter(texts[i], left_out))}
     if not asked or len(said) < 2 or hits[0].score <= 0:
         return list(hits)
     nearness = _nearness(asked, list(said.values()), embed).tolist()
@@ -87,15 +89,14 @@ def with_near_words(
         weight = policy.named if cues.asks_for(facts) else 1.0
         gains[source] = max(0.0, above) * gain * weight / length
     places = {hit.id: place for place, hit in enumerate(hits)}
-    ranked = [Hit(hit.id, hit.score + gains.get(hit.id, 0.0)) for hit in hits]
+    ranked = as_hits([(hit.id, hit.score + gains.get(hit.id, 0.0)) for hit in hits])
     ranked.sort(key=lambda hit: (-hit.score, places[hit.id]))
     return ranked
 
 
-def _matter(text: str, named: Iterable[str]) -> list[str]:
+def _matter(text: str, left_out: Collection[str]) -> list[str]:
     """The words of a text that say what it is about, each once."""
     words = (word.removesuffix("'s") for word in plain_terms(text))
-    left_out = STOP.union(_FORM, named)
     return [word for word in dict.fromkeys(words) if len(word) > 1 and word not in left_out]
 
 

@@ -77,6 +77,10 @@ LAYOUT: Final = 2
 _LOG: Final = 4000
 """Pages of log after which it is written back: 16 MB."""
 
+_LARGE: Final = 128_000_000
+"""Bytes of a file above which it is not read through when it is opened: that would take longer than
+all else. Each row has a check sum, which is looked at when the row is read."""
+
 TABLES: Final = """
 CREATE TABLE status (
     changes INTEGER NOT NULL, -- counts what was written, so that other processes notice
@@ -240,6 +244,8 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(f"{path} is a database of something else")
     if version != LAYOUT:
         raise SchemaError(str(path), version, LAYOUT)
+    if path.stat().st_size > _LARGE:
+        return
     (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":
         raise rows.damaged(path, str(found))

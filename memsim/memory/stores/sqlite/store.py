@@ -180,13 +180,20 @@ class SQLite:
                 for held in self._shelving.admitted(where)
             ]
             numbers = [number for _, _, number in islice(merge(*pages), limit)]
-            one = f"{rows.ENTRY} WHERE number = ?"
-            return [rows.read(connection.execute(one, (n,)).fetchone()) for n in numbers]
+            listed = f"[{','.join(map(str, numbers))}]"
+            each = f"{rows.ENTRY} WHERE number IN (SELECT value FROM json_each(?))"
+            found = {row[0]: row for row in connection.execute(each, (listed,))}
+            return [rows.read(found[number]) for number in numbers]
 
     def count(self, where: Where) -> int:
         """How many entries are admitted; see `Store`."""
         with self._reading():
             return sum(held.entries for held in self._shelving.admitted(where))
+
+    def owners(self, where: Where) -> set[str]:
+        """Whose the admitted entries are; no entry is read for it."""
+        with self._reading():
+            return {held.shelf.owner for held in self._shelving.admitted(where)}
 
     def lexical(self, text: str, where: Where, k: int) -> list[Hit]:
         """The best by words; see `Store`."""

@@ -1,0 +1,83 @@
+"""Owners of a saved memory, read when they are first asked or added to.
+
+To know what follows from the messages of all owners would cost as much as the file is large. So
+nothing of an owner is read on opening. Whoever has spoken in one conversation is read together,
+because what stands beside a message, and what took its place, may be another owner's.
+
+What is read is what opening would have read: it makes no difference to any answer. Above `MOST`
+messages, all are let go, and read again when they are next asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from memsim.memory.deletion import original_of
+from memsim.memory.entry import instant
+from memsim.memory.permissions import Where
+from memsim.memory.state import MADE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from memsim.memory.entry import Entry
+    from memsim.memory.permissions import Permissions
+    from memsim.memory.persistence.memory_file import MemoryFile
+    from memsim.memory.state import MemoryState
+
+MOST: Final = 1_000_000
+"""Messages that are known at once."""
+
+
+class SavedOwners:
+    """Brings to a memory what its file holds of the owners that it does not know yet."""
+
+    def __init__(self, file: MemoryFile, state: MemoryState, permissions: Permissions) -> None:
+        self._file = file
+        self._state = state
+        self._permissions = permissions
+        self._known: set[str] = set()
+        self.release()
+
+    def release(self) -> None:
+        """Know nobody; owners are read again when they are next asked for."""
+        self._known.clear()
+        self._state.timeline.clear()
+        self._state.semantic.clear()
+        self._state.timeline.begin_after(self._file.last_place())
+
+    def release_above(self, most: int) -> None:
+        """Know nobody where more messages are known than this."""
+        if len(self._state.timeline) > most:
+            self.release()
+
+    def owners(self, names: Iterable[str]) -> None:
+        """As `TimelineSource`. Raises `StoreError` if the file cannot be read or is damaged."""
+        asked = [name for name in names if name not in self._known]
+        if asked:
+            self._bring(self._permissions.together(asked) - self._known)
+
+    def session(self, name: str) -> None:
+        """As `TimelineSource`. Raises `StoreError` as `owners`."""
+        self.owners(self._permissions.participants(name))
+
+    def admitted(self, where: Where) -> None:
+        """As `TimelineSource`. Raises `StoreError` as `owners`."""
+        self.owners(self._file.sqlite.owners(where))
+
+    def everything(self) -> None:
+        """As `TimelineSource`. Raises `StoreError` as `owners`."""
+        self.admitted(Where(reader=None, layers=MADE, archived=None))
+
+    def _bring(self, owners: Collection[str]) -> None:
+        held = [entry for name in sorted(owners) for entry in self._entries(name)]
+        if len(owners) > 1:
+            held.sort(key=lambda entry: (instant(entry.created), entry.id))
+        order = self._file.places([e.id for e in held if original_of(e) is not None])
+        state = self._state
+        state.bring(held, order, lambda entry: state.place(entry, order[entry.id]))
+        self._known.update(owners)
+
+    def _entries(self, owner: str) -> list[Entry]:
+        where = Where(reader=None, owner=owner, layers=MADE, archived=None)
+        return [*self._state.vault.each(where)]
