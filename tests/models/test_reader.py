@@ -282,6 +282,34 @@ def test_a_list_that_has_changed_is_the_new_list() -> None:
     assert "Tuesday" not in given
 
 
+def _says(who: str, text: str) -> Message:
+    return said("user", text, id=f"{who}-{len(text)}", principal=who, time=START)
+
+
+def test_a_speaker_tells_of_themselves_in_other_words() -> None:
+    """A short context needs few words of the question if the person in question speaks."""
+    line = _says("Odette", "I'm using it to keep track of what I plant.")
+
+    assert "track" in ask("How does Odette use the ledger with the leather cover?", line)
+
+
+def test_what_another_says_of_themselves_is_not_of_the_person_in_question() -> None:
+    """Few words of the question are no answer in the mouth of somebody else."""
+    line = _says("Bruno", "Yes, the oboe is an instrument to play for life.")
+
+    assert "oboe" in ask("What kind of instrument does Bruno play?", line)
+    assert ask("What kind of instrument does Odette play?", line) == IDK
+
+
+def test_a_short_name_means_the_speaker_whose_name_begins_with_it() -> None:
+    """`Ode` is Odette, unless two speakers might be meant."""
+    line = _says("Odette", "We love to build kites together, mostly in spring.")
+    question = "What did Ode and her twins build in April?"
+
+    assert "kites" in ask(question, line)
+    assert ask(question, line, _says("Odell", "It is late for this.")) == IDK
+
+
 def test_a_long_sentence_is_cut_around_what_is_asked() -> None:
     """An answer stays short, and keeps the part that answers."""
     padding = "and so on " * 15
