@@ -310,6 +310,21 @@ def test_a_short_name_means_the_speaker_whose_name_begins_with_it() -> None:
     assert ask(question, line, _says("Odell", "It is late for this.")) == IDK
 
 
+def test_what_a_thing_does_is_not_what_it_is() -> None:
+    """A value stands beside `is` only where the question asks what something is."""
+    line = "My pebble is dear to me and it stands for luck and patience."
+
+    assert "patience" in ask("What does Odette's pebble symbolise?", _says("Odette", line))
+    assert ask("What is my pebble?", *told(["My pebble is a smooth agate."])) == "a smooth agate"
+
+
+def test_a_time_named_in_a_question_is_not_asked_for() -> None:
+    """`When` behind another question word asks for no day."""
+    line = "My aunt Tilde supports me when I am ill."
+
+    assert "Tilde" in ask("Who supports me when I am ill?", *told([line]))
+
+
 def test_a_long_sentence_is_cut_around_what_is_asked() -> None:
     """An answer stays short, and keeps the part that answers."""
     padding = "and so on " * 15
