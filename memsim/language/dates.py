@@ -25,6 +25,7 @@ _COUNT = (
 )
 _MONTH = "|".join([*MONTHS, *(m[:3] for m in MONTHS if m != "may"), "sept"])
 _DAY = "|".join(WEEKDAYS)
+_SHORT_DAY = r"mon|tues?|thurs?|thu|fri|(?-i:Wed|Sat|Sun)"
 _YEAR = r"[12]\d{3}"
 _TH = r"(?:st|nd|rd|th)?"
 _PATTERNS: dict[str, str] = {
@@ -36,7 +37,7 @@ _PATTERNS: dict[str, str] = {
     r"\s(?:ago|back|earlier)\b",
     "in": rf"\bin\s(?:about\s)?(?P<n2>{_COUNT})\s(?P<u2>day|week|month|year)s?(?:'\stime)?\b",
     "side": r"\b(?P<side>last|past|previous|next|this|coming|upcoming)\s"
-    rf"(?P<what>week(?:end)?|month|year|night|{'|'.join(SEASONS)}|{_MONTH}|{_DAY}"
+    rf"(?P<what>week(?:end)?|month|year|night|{'|'.join(SEASONS)}|{_MONTH}|{_DAY}|{_SHORT_DAY}"
     r"|morning|afternoon|evening)\b",
     "near": r"\b(?P<near>the\sday\sbefore\syesterday|the\sday\safter\stomorrow|yesterday|today"
     r"|tonight|tomorrow|this\smorning|right\snow)\b",
@@ -50,7 +51,7 @@ _PATTERNS: dict[str, str] = {
 }
 _ANY = re.compile("|".join(f"(?P<{kind}_>{p})" for kind, p in _PATTERNS.items()), re.IGNORECASE)
 DATE_HINT = re.compile(
-    rf"\d|{_DAY}|{_MONTH}|day|morrow|night|week|month|year|morning|season|{'|'.join(SEASONS)}|now",
+    rf"\d|{_DAY}|{_MONTH}|\b(?:{_SHORT_DAY})\b|day|morrow|night|week|month|year|morning|season|{'|'.join(SEASONS)}|now",
     re.IGNORECASE,
 )
 """Found in every text that names a date, and in some others."""
@@ -250,8 +251,8 @@ def _weekday(mention: DateMention, said: date) -> Period:
 def _side(mention: DateMention, said: date) -> Period | None:
     side, what = mention.part("side"), mention.part("what")
     sign = {"last": -1, "past": -1, "previous": -1, "this": 0}.get(side, 1)
-    if what in WEEKDAYS:
-        return _side_day(what, said, sign)
+    if weekday := _full_weekday(what):
+        return _side_day(weekday, said, sign)
     if what in SEASONS:
         return _season(what, said, sign)
     by_unit = {
@@ -266,6 +267,10 @@ def _side(mention: DateMention, said: date) -> Period | None:
     if what in {"morning", "afternoon", "evening"}:
         return _on(said)
     return _side_month(_month(what), said, sign)
+
+
+def _full_weekday(what: str) -> str:
+    return next((day for day in WEEKDAYS if day.startswith(what)), "")
 
 
 def _next_month(_what: str, said: date, sign: int) -> Period:

@@ -39,6 +39,10 @@ def test_a_date_means_what_it_meant_that_day(subtests: pytest.Subtests) -> None:
         ("this morning", MONDAY, "8 May 2023"),
         ("last Friday", date(2023, 7, 15), "the Friday before 15 July 2023 (14 July 2023)"),
         ("last Monday", MONDAY, "the Monday before 8 May 2023 (1 May 2023)"),
+        ("last Fri", date(2023, 7, 15), "the Friday before 15 July 2023 (14 July 2023)"),
+        ("last tues", MONDAY, "the Tuesday before 8 May 2023 (2 May 2023)"),
+        ("next Thurs", MONDAY, "the Thursday after 8 May 2023 (11 May 2023)"),
+        ("this Sun", MONDAY, "Sunday (14 May 2023)"),
         ("next Monday", MONDAY, "the Monday after 8 May 2023 (15 May 2023)"),
         ("on Thursday", MONDAY, "Thursday (11 May 2023)"),
         ("this Sunday", MONDAY, "Sunday (14 May 2023)"),
@@ -62,6 +66,11 @@ def test_a_date_means_what_it_meant_that_day(subtests: pytest.Subtests) -> None:
 
             assert meant is not None
             assert meant.label == expected
+
+
+def test_the_sun_is_no_day() -> None:
+    """A short name of a weekday that is a word too is written with a capital."""
+    assert mentions("I love this sun, and that I sat here last.") == ()
 
 
 @pytest.mark.parametrize("text", ["yesterday", "last week", "two days ago", "on Friday"])

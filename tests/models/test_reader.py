@@ -282,6 +282,49 @@ def test_a_list_that_has_changed_is_the_new_list() -> None:
     assert "Tuesday" not in given
 
 
+def _says(who: str, text: str) -> Message:
+    return said("user", text, id=f"{who}-{len(text)}", principal=who, time=START)
+
+
+def test_a_speaker_tells_of_themselves_in_other_words() -> None:
+    """A short context needs few words of the question if the person in question speaks."""
+    line = _says("Odette", "I'm using it to keep track of what I plant.")
+
+    assert "track" in ask("How does Odette use the ledger with the leather cover?", line)
+
+
+def test_what_another_says_of_themselves_is_not_of_the_person_in_question() -> None:
+    """Few words of the question are no answer in the mouth of somebody else."""
+    line = _says("Bruno", "Yes, the oboe is an instrument to play for life.")
+
+    assert "oboe" in ask("What kind of instrument does Bruno play?", line)
+    assert ask("What kind of instrument does Odette play?", line) == IDK
+
+
+def test_a_short_name_means_the_speaker_whose_name_begins_with_it() -> None:
+    """`Ode` is Odette, unless two speakers might be meant."""
+    line = _says("Odette", "We love to build kites together, mostly in spring.")
+    question = "What did Ode and her twins build in April?"
+
+    assert "kites" in ask(question, line)
+    assert ask(question, line, _says("Odell", "It is late for this.")) == IDK
+
+
+def test_what_a_thing_does_is_not_what_it_is() -> None:
+    """A value stands beside `is` only where the question asks what something is."""
+    line = "My pebble is dear to me and it stands for luck and patience."
+
+    assert "patience" in ask("What does Odette's pebble symbolise?", _says("Odette", line))
+    assert ask("What is my pebble?", *told(["My pebble is a smooth agate."])) == "a smooth agate"
+
+
+def test_a_time_named_in_a_question_is_not_asked_for() -> None:
+    """`When` behind another question word asks for no day."""
+    line = "My aunt Tilde supports me when I am ill."
+
+    assert "Tilde" in ask("Who supports me when I am ill?", *told([line]))
+
+
 def test_a_long_sentence_is_cut_around_what_is_asked() -> None:
     """An answer stays short, and keeps the part that answers."""
     padding = "and so on " * 15

@@ -43,6 +43,9 @@ The first is for questions of many content words, the second for one or two. The
 sentence about another code, counted thing or person.
 """
 
+SHORT_NAME = 3
+"""Minimum length of a name that stands for a longer one."""
+
 EXACT = 9
 """Number of decimals that are compared, because logarithms differ between machines."""
 
@@ -71,6 +74,16 @@ class Candidate:
         return self.statement.entry.sentences[self.place]
 
 
+def _people(names: Sequence[str], speakers: set[str]) -> frozenset[str]:
+    """The names and the speakers that they mean: `Mel` is Melanie if she alone is so called."""
+    found = {name for name in names if name in speakers}
+    for name in names:
+        meant = [who for who in speakers if who.startswith(name) and who not in ROLE_STEMS]
+        if len(meant) == 1 and len(name) >= SHORT_NAME:
+            found.update((name, *meant))
+    return frozenset(found)
+
+
 class Ranking:
     """A context ranked for one question."""
 
@@ -86,7 +99,7 @@ class Ranking:
         self._asker = asker or "user"
         self._periods = periods
         speakers = {s.who for s in found}
-        self._people = frozenset(n for n in question.names if n in speakers)
+        self._people = _people(question.names, speakers)
         self._asked_of = self._mentioned(subjects(question.folded).intersection(question.names))
         known = question.known - self._people
         self._hits = [known & s.entry.stems for s in found]
@@ -131,6 +144,17 @@ class Ranking:
         """Whether a sentence's entry, or the question before it, is about the subject."""
         at = candidate.statement.order
         return bool(self._hits[at] or self._asked_before(at))
+
+    def of_speaker(self, candidate: Candidate) -> bool:
+        """Whether the person in question says the sentence."""
+        return candidate.statement.who in self._people
+
+    def of_another(self, candidate: Candidate) -> bool:
+        """Whether somebody else says it, and does not name the person in question."""
+        names, who = self.question.names, candidate.statement.who
+        if not names or who in self._people or who in ROLE_STEMS:
+            return False
+        return candidate.sentence.stems.isdisjoint(names)
 
     def _mentioned(self, asked: frozenset[str]) -> frozenset[str]:
         """Those of whom it is asked that the context names, and that do not speak in it."""

@@ -61,7 +61,7 @@ _CODED = re.compile(
     rf"|\bwhich\s(?:[\w']+\s){{0,2}}?(?:number|id|reference)\b(?!\sof\b)"
 )
 _WHEN = (
-    rf"^(?:\w+,?\s){{0,3}}when\b|when\s(?:{_AUXILIARY}|am)\s|what\stime\b"
+    rf"^(?!who|what|which|where|how|why)(?:\w+,?\s){{0,3}}when\b|when\s(?:{_AUXILIARY}|am)\s|what\stime\b"
     rf"|{_OF_WHAT}(?:date|day|month|year|deadline)\b"
     r"|(?:on|in|at|by)\s(?:what|which)\s(?:date|day|weekday|month|year|time|evening)"
 )

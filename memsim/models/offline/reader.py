@@ -307,6 +307,13 @@ A context of so many lines is long. What a memory brought up for a question was 
 hundreds, so that chance matches are as frequent in it as there.
 """
 
+OWN, OF_ANOTHER = 0.05, 0.5
+"""The first of these factors where the person in question speaks, and where somebody else does.
+
+Who is asked about is the one who tells of themselves, often in other words. What another says in
+the same words is mostly about that other.
+"""
+
 FIRM, AHEAD, FEW = 0.8, 0.05, 4
 """Least factor where another entry scores within `AHEAD` of the best, or a value is wanted.
 
@@ -446,11 +453,18 @@ def _enough(ranking: Ranking, ranked: Sequence[Candidate]) -> bool:
     needed = NEEDED[min(ranking.full, len(NEEDED) - 1)]
     size = len(ranking.found)
     spread = min(1.0, max(0.0, math.log(max(size, 1) / FEW) / math.log(LONG / FEW)))
-    share = SHORT_CONTEXT + (LONG_CONTEXT - SHORT_CONTEXT) * spread
+    short = _short_context(ranking, best)
+    share = short + (LONG_CONTEXT - short) * spread
     unsure = ranking.question.kind in VALUES or best.score < _others(ranked) + AHEAD
     if unsure and size > FEW:
         share = max(share, FIRM)
     return best.coverage >= needed * share
+
+
+def _short_context(ranking: Ranking, best: Candidate) -> float:
+    if ranking.of_speaker(best):
+        return OWN
+    return OF_ANOTHER if ranking.of_another(best) else SHORT_CONTEXT
 
 
 def _stands_out(ranking: Ranking, ranked: Sequence[Candidate]) -> bool:

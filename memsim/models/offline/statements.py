@@ -72,7 +72,7 @@ def other_side(question: ParsedQuestion, text: str) -> str | None:
     """The part of a sentence on the other side of `is` than the question's words, or None."""
     field = _field(question, text)
     match = _COPULA.search(text)
-    if field is not None or match is None:
+    if field is not None or match is None or not _asks_what_it_is(question):
         return field
     left, right = text[: match.start()], text[match.end() :]
     before = question.found_in(left) & question.full
@@ -83,6 +83,11 @@ def other_side(question: ParsedQuestion, text: str) -> str | None:
     if after and not before and question.head in {"", *after} and spoken:
         return _subject(left)
     return None
+
+
+def _asks_what_it_is(question: ParsedQuestion) -> bool:
+    # `The stone is dear to me, and means luck` does not say by `is` what the stone means.
+    return question.kind != "open" or question.bare
 
 
 def without_passing(text: str) -> str:
