@@ -318,6 +318,13 @@ def test_what_a_thing_does_is_not_what_it_is() -> None:
     assert ask("What is my pebble?", *told(["My pebble is a smooth agate."])) == "a smooth agate"
 
 
+def test_a_speaker_in_question_is_quoted_with_the_words_beside() -> None:
+    """Few words are left of a question without the speaker's name, so that one may hold them."""
+    line = _says("Odette", "The bakery opens on Mondays. Neighbours queue and the rye sells out.")
+
+    assert "rye" in ask("How does Odette's bakery do?", line)
+
+
 def test_a_time_named_in_a_question_is_not_asked_for() -> None:
     """`When` behind another question word asks for no day."""
     line = "My aunt Tilde supports me when I am ill."

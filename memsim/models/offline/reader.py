@@ -338,7 +338,7 @@ FITTING, SAME, UPDATED, ALL = 0.7, 0.9, 0.7, 0.99
 
 It may replace it because it holds a value of the requested kind, says the same of a later day, or
 announces a change. The last is the share of the question that a sentence must hold to be quoted
-alone.
+alone, unless it is of the person in question, whose name is then no word to be found.
 """
 
 
@@ -574,7 +574,7 @@ def _quoted(
     room = (LIST_WORDS if question.listed else ANSWER_WORDS) - _length(best)
     more = _also(question, best, fitting)
     beside = ranking.beside(best)
-    if ranking.own(best) >= ALL and not question.many:
+    if ranking.own(best) >= ALL and not (question.many or ranking.of_speaker(best)):
         beside = [c for c in beside if _continues(best, c)]
     for candidate in [*more, *beside]:
         length = _length(candidate)
