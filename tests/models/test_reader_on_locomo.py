@@ -82,7 +82,7 @@ def test_the_reader_reads(questions: list[Asked]) -> None:
     oracle = sum(right(q, said(q, q.evidence)) for q in asked) / len(asked)
     whole = sum(right(q, said(q, q.whole)) for q in asked) / len(asked)
 
-    assert oracle >= 0.52
+    assert oracle >= 0.58
     assert whole >= 0.35
     assert oracle - whole >= 0.1
 
@@ -93,7 +93,7 @@ def test_the_reader_does_not_mix_people_up(questions: list[Asked]) -> None:
 
     unanswered = sum(said(q, q.evidence).startswith((IDK, "No:")) for q in swapped)
 
-    assert unanswered / len(swapped) >= 0.3
+    assert unanswered / len(swapped) >= 0.6
 
 
 def test_the_reader_knows_nothing_of_other_conversations(questions: list[Asked]) -> None:
