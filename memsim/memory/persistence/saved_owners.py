@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from memsim.memory.persistence.memory_file import MemoryFile
     from memsim.memory.state import MemoryState
 
-MOST: Final = 1_000_000
-"""Messages that are known at once."""
+MOST: Final = 500_000
+"""Messages that are known at once: about 3 GB, with their vectors in the cache of the store."""
 
 
 class SavedOwners:

@@ -77,8 +77,13 @@ def test_damage_is_loud(path: Path, name: str) -> None:
     assert [damaged] == [p.read_bytes() for p in copies] or not damaged
 
 
-def test_a_flipped_bit_never_changes_what_is_remembered(path: Path) -> None:
-    """Wherever it is: either a StoreError, or every entry as it was."""
+@pytest.mark.parametrize("large", [False, True], ids=["read through", "large"])
+def test_a_flipped_bit_never_changes_what_is_remembered(
+    path: Path, monkeypatch: pytest.MonkeyPatch, *, large: bool
+) -> None:
+    """Wherever it is: a StoreError or every entry as it was, in a file not read through as well."""
+    if large:
+        monkeypatch.setattr(schema, "LARGE", 0)
     whole = path.read_bytes()
     store = SQLite(path)
     known = store.find(ALL)

@@ -161,13 +161,29 @@ class CachedShelf:
         self.embedded: set[int] = set()
         self._numbers: array[int] | None = None
         self._lengths: array[int] = array("i")
+        self._checked = False
 
     def forget(self) -> None:
         """Read everything again when it is next asked for."""
+        self._checked = False
         self.vectors = None
         self.embedded.clear()
         self._numbers = None
         self._lengths = array("i")
+
+    def check(self, connection: sqlite3.Connection) -> None:
+        """See once that no entry is missing, where the file was not read through on opening.
+
+        Raises `Damaged` if one is missing, or they are not in order.
+        """
+        if self._checked or not self._shelving.unread:
+            return
+        listed = connection.execute(
+            "SELECT created, id FROM entries WHERE shelf = ? ORDER BY created, id", (self.number,)
+        ).fetchall()
+        if len(listed) != self.entries or listed != sorted(listed):
+            raise DamagedRecord(f"the entries of shelf {self.number} are not those written")
+        self._checked = True
 
     def postings(self, term: str) -> Postings | None:
         """Where a term stands."""
@@ -208,6 +224,7 @@ class CachedShelf:
     def read_vectors(self, connection: sqlite3.Connection, dimension: int) -> NearestVectors:
         """Its vectors, by number."""
         if self.vectors is None:
+            self.check(connection)
             found = connection.execute(
                 "SELECT number, vector FROM entries WHERE shelf = ? AND vector IS NOT NULL"
                 " ORDER BY number",
@@ -222,6 +239,7 @@ class CachedShelf:
 
     def _read_lengths(self, connection: sqlite3.Connection) -> None:
         if self._numbers is None:
+            self.check(connection)
             found = connection.execute(
                 "SELECT number, length FROM entries WHERE shelf = ?", (self.number,)
             ).fetchall()
@@ -235,6 +253,8 @@ class ShelfCache:
 
     def __init__(self) -> None:
         self.tail = TailIndex()
+        self.unread = False
+        """Whether the file is so large that it was not read through on opening."""
         self.forget()
 
     def forget(self) -> None:

@@ -41,6 +41,9 @@ _COUNTED: Final = 1 << 62
 ENTRY: Final = "SELECT number, shelf, id, created, length, check_sum, record FROM entries"
 """Selects what `read` takes."""
 
+ENTRIES: Final = f"{ENTRY} WHERE number IN (SELECT value FROM json_each(?))"  # noqa: S608 - no value
+"""Selects it for a JSON list of numbers."""
+
 _REMEMBERED: Final = 4096
 """Entries that are kept as they were read."""
 

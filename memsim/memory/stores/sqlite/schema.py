@@ -77,9 +77,10 @@ LAYOUT: Final = 2
 _LOG: Final = 4000
 """Pages of log after which it is written back: 16 MB."""
 
-_LARGE: Final = 128_000_000
+LARGE: Final = 128_000_000
 """Bytes of a file above which it is not read through when it is opened: that would take longer than
-all else. Each row has a check sum, which is looked at when the row is read."""
+all else. Each row has a check sum, which is looked at when the row is read. Which rows a shelf has
+is looked at when the shelf is first used. Damage to the index of ids may not be noticed."""
 
 TABLES: Final = """
 CREATE TABLE status (
@@ -244,7 +245,7 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(f"{path} is a database of something else")
     if version != LAYOUT:
         raise SchemaError(str(path), version, LAYOUT)
-    if path.stat().st_size > _LARGE:
+    if path.stat().st_size > LARGE:
         return
     (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":

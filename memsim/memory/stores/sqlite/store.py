@@ -69,6 +69,7 @@ class SQLite:
         connection = schema.connect(self._path, readonly=readonly, durable=durable)
         self._connection: sqlite3.Connection | None = connection
         self._shelving = ShelfCache()
+        self._shelving.unread = self._path.stat().st_size > schema.LARGE
         self._tally = ScoreTally()
         self._entries = rows.ReadEntries()
         self._embedded: EmbedderInfo | None = None
@@ -171,19 +172,26 @@ class SQLite:
         """Admitted entries, a page at a time; see `Store`."""
         last = ("", "") if after is None else (instant(after.created), after.id)
         with self._reading() as connection:
+            shelves = self._shelving.admitted(where)
             pages = [
                 connection.execute(
                     "SELECT created, id, number FROM entries"
                     " WHERE shelf = ? AND (created, id) > (?, ?) ORDER BY created, id LIMIT ?",
                     (held.number, *last, limit),
                 ).fetchall()
-                for held in self._shelving.admitted(where)
+                for held in shelves
             ]
-            numbers = [number for _, _, number in islice(merge(*pages), limit)]
-            listed = f"[{','.join(map(str, numbers))}]"
-            each = f"{rows.ENTRY} WHERE number IN (SELECT value FROM json_each(?))"
-            found = {row[0]: row for row in connection.execute(each, (listed,))}
-            return [rows.read(found[number]) for number in numbers]
+            listed = [*islice(merge(*pages), limit)]
+            # Of shelves that give nothing to a full page, nothing is claimed yet.
+            for held, page in zip(shelves, pages, strict=True):
+                if len(listed) < limit or (page and page[0] <= listed[-1]):
+                    held.check(connection)
+            numbers = f"[{','.join(str(number) for _, _, number in listed)}]"
+            found = {
+                (row[3], row[2], row[0]): row
+                for row in connection.execute(rows.ENTRIES, (numbers,))
+            }
+            return [rows.read(found[place]) for place in listed]
 
     def count(self, where: Where) -> int:
         """How many entries are admitted; see `Store`."""
