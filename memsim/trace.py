@@ -19,7 +19,7 @@ from memsim.errors import traceback_text
 from memsim.fast_dataclass import fast_init
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from datetime import datetime
 
     from memsim.context import Context
@@ -254,7 +254,7 @@ class StoreTrace:
         error: why `surfaces` could not be read; empty if it could.
     """
 
-    surfaces: tuple[Surface, ...] = ()
+    surfaces: Collection[Surface] = ()
     planted: tuple[PlantedValue, ...] = ()
     said: Mapping[str, Message] = field(default_factory=dict)
     turns: int = 0

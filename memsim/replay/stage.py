@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 
 from memsim.context import Context
@@ -11,6 +11,7 @@ from memsim.message import Message
 from memsim.replay.case_state import CaseState
 from memsim.replay.context_recorder import ContextTotals, by_section, common_start
 from memsim.replay.contract import watch_asked
+from memsim.replay.packed_surfaces import pack_surfaces
 from memsim.replay.probe_player import ProbePlayer
 from memsim.replay.tool_agent import AgentTask
 from memsim.scenario.script import (
@@ -128,11 +129,11 @@ class Stage:
         if not reports_stores(self.strategy) or self.strategy.control == "evidence":
             return
         case = self._case
-        shown: tuple[Surface, ...] = ()
+        shown: Collection[Surface] = ()
         error = ""
         try:
             with case.calls["search"]:
-                shown = tuple(_without_window(self.strategy.surfaces()))
+                shown = pack_surfaces(_without_window(self.strategy.surfaces()))
         except StrategyError as raised:
             error = str(raised)
         self.trace.store = StoreTrace(

@@ -105,21 +105,26 @@ class StoreScore:
 
 def score_store(store: StoreTrace, embed: Callable[[], Embedder]) -> StoreScore:
     """Judge every entry of a store; `embed` is called only if near duplicates are possible."""
-    shown = [s for s in store.surfaces if s.text.strip()]
-    kept = [s for s in shown if s.tier not in WINDOW_TIERS | NOT_LIVE]
     judge, repeats = _StoreJudge(store), _Repeats(store)
     found: dict[StoreEntry, StoreEntry] = {}
     entries: list[StoreEntry] = []
-    for surface in kept:
+    characters, window = 0, False
+    for surface in store.surfaces:
+        if not surface.text.strip():
+            continue
+        if surface.tier in WINDOW_TIERS | NOT_LIVE:
+            window = window or surface.tier in WINDOW_TIERS
+            continue
+        characters += len(surface.text)
         entry = judge.entry(surface)
         entries.append(found.setdefault(entry, entry))
         repeats.add(surface, entry)
     return StoreScore(
         entries=tuple(entries),
-        exact=repeats.exact,
+        exact=repeats.exact(),
         near=repeats.near(embed),
-        characters=sum(len(s.text) for s in kept),
-        only_window=not kept and any(s.tier in WINDOW_TIERS for s in shown),
+        characters=characters,
+        only_window=not entries and window,
         facts=_facts(entries, store.planted),
     )
 
@@ -288,6 +293,9 @@ def _kind(planted: PlantedValue, replacing: set[str]) -> str:
 
 _Group = tuple[object, ...]
 
+_DIGEST = 16
+"""Bytes that stand for an entry."""
+
 
 class _Repeats:
     """Counts entries that were there before, and groups those that may say the same."""
@@ -295,8 +303,9 @@ class _Repeats:
     def __init__(self, store: StoreTrace) -> None:
         self._said = store.said
         self._seen: set[bytes] = set()
+        self._quoted = bytearray()
         self._groups: dict[_Group, list[str]] = {}
-        self.exact = 0
+        self._others = 0
 
     def add(self, surface: Surface, entry: StoreEntry) -> None:
         """Take in the next entry."""
@@ -304,13 +313,19 @@ class _Repeats:
         # The same words said twice are two messages; one message stored twice is a duplicate.
         whose = surface.sources if entry.verbatim else tuple(sorted(owners))
         key = _digest(surface.tier, surface.live, entry.verbatim, whose, words(surface.text))
+        if entry.verbatim:
+            self._quoted += key
+            return
         if key in self._seen:
-            self.exact += 1
+            self._others += 1
             return
         self._seen.add(key)
-        if not entry.verbatim:
-            about = (surface.tier, surface.live, owners, entry.states, _values(surface.text))
-            self._groups.setdefault(about, []).append(surface.text)
+        about = (surface.tier, surface.live, owners, entry.states, _values(surface.text))
+        self._groups.setdefault(about, []).append(surface.text)
+
+    def exact(self) -> int:
+        """How many entries are the same as one before them."""
+        return self._others + _repeated(self._quoted)
 
     def near(self, embed: Callable[[], Embedder]) -> int:
         """How many entries are close to one before them."""
@@ -320,7 +335,18 @@ class _Repeats:
 
 def _digest(*parts: object) -> bytes:
     """What stands for an entry: a long store has millions of them."""
-    return hashlib.blake2b(repr(parts).encode(), digest_size=16).digest()
+    return hashlib.blake2b(repr(parts).encode(), digest_size=_DIGEST).digest()
+
+
+def _repeated(digests: bytearray) -> int:
+    """How many digests, of those that stand here one after the other, stood there before."""
+    if len(digests) <= _DIGEST:
+        return 0
+    import numpy as np
+
+    halves = np.frombuffer(digests, np.uint64).reshape(-1, 2)
+    halves = halves[np.lexsort((halves[:, 0], halves[:, 1]))]
+    return int((halves[1:] == halves[:-1]).all(axis=1).sum())
 
 
 def _values(text: str) -> frozenset[str]:
