@@ -35,8 +35,8 @@ Staircase = Generator[int, bool, StaircaseResult]
 def staircase(least: int, most: int, start: int | None = None) -> Staircase:
     """Double the setting until it fails, then halve the distance to the last that passed.
 
-    Then settings a tenth apart are tried from two thirds of that on, and the first that fails counts:
-    a memory may break, and pass again behind it. Where one breaks still earlier is not noticed.
+    Then settings a tenth apart are tried from two thirds of that on. The first that fails counts: a
+    memory may break, and pass again behind it. Where one breaks still earlier is not noticed.
 
     With `start`, what is tried first is near it, in steps of a tenth that double: a like test broke
     there.

@@ -125,7 +125,7 @@ def test_datasets_say_what_they_are(call: Call) -> None:
         "      size        500 questions; about 50 sessions each in S",
         "      licence     MIT",
         "      published   github.com/xiaowu0162/LongMemEval",
-        "      reproduced  none",
+        "      reproduced  none: retrieval is published of M, which is not loaded",
     ]
 
 
