@@ -16,7 +16,9 @@ itself.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,11 +37,14 @@ from memsim.memory.index.postings import (
     query_terms,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 COMMON = 256
 """Documents in which a term is common for good."""
 
-Key = tuple[int, tuple[str, ...]]
-"""A document's length and its common terms, sorted, each as often as it stands there."""
+Key = bytes
+"""A document's length and the numbers of its common terms, sorted, each as often as it stands."""
 
 
 class Bm25:
@@ -63,8 +68,11 @@ class Bm25:
         self._limit = common
         self._forms: DocumentForms[Key] = DocumentForms()
         self._common: dict[str, Postings] = {}
+        self._names: list[str] = []
+        """Common terms by number; empty for one that is gone."""
+        self._numbers: dict[str, int] = {}
         self._rare: dict[str, Postings] = {}
-        self._rare_in: dict[int, dict[str, int]] = {}
+        self._rare_in: dict[int, tuple[str, ...]] = {}
         self._total = 0
         self._form_sums = ScoreTally()
         self._document_sums = ScoreTally()
@@ -79,8 +87,8 @@ class Bm25:
         """Take a document in. Raises `ValueError` if the id is there already."""
         terms = sorted(self._analyse(text))
         common = self._common
-        bag = tuple(common[t].term for t in terms if t in common)
-        change = self._forms.add(source, (len(terms), bag))
+        bag = [t for t in terms if t in common]
+        change = self._forms.add(source, self._key(len(terms), bag))
         self._total += len(terms)
         for term in set(bag):
             common[term].documents += 1
@@ -95,7 +103,7 @@ class Bm25:
         if source not in self._forms:
             return False
         place = self._forms.place(source)
-        length, bag = self._forms.key(place)
+        length, bag = self._read(self._forms.key(place))
         for term in self._rare_in.pop(place, ()):
             self._rare[term].documents -= 1
             self._rare[term].remove(place)
@@ -140,23 +148,25 @@ class Bm25:
         """There is nothing to release."""
 
     def _post(self, change: FormChange[Key]) -> None:
-        length, bag = change.key
+        length, bag = self._read(change.key)
         for term, times in Counter(bag).items():
             self._common[term].append(change.form, times, length)
 
     def _unpost(self, change: FormChange[Key]) -> None:
-        for term in set(change.key[1]):
+        for term in set(self._read(change.key)[1]):
             held = self._common[term]
             held.remove(change.form)
             if not held.documents:
                 del self._common[term]
+                self._names[self._numbers.pop(term)] = ""
 
     def _add_rare(self, place: int, counts: Counter[str], length: int) -> None:
-        self._rare_in[place] = counts
-        for term, times in tuple(counts.items()):
-            held = self._rare.get(term)
-            if held is None:
-                held = self._rare[term] = Postings(term)
+        rare = self._rare
+        taken = [rare[term] if term in rare else Postings(term) for term in counts]
+        # One text of each term is kept, whichever document it stands in.
+        self._rare_in[place] = tuple([held.term for held in taken])
+        for held, times in zip(taken, counts.values(), strict=True):
+            rare[held.term] = held
             held.documents += 1
             held.append(place, times, length)
             if held.documents >= self._limit:
@@ -167,17 +177,26 @@ class Bm25:
         term = held.term
         common = self._common[term] = Postings(term)
         del self._rare[term]
+        self._numbers[term] = len(self._names)
+        self._names.append(term)
         for place, times in zip(held.numbers.tolist(), held.times.tolist(), strict=True):
-            self._rare_in[place].pop(term)
-            length, bag = self._forms.key(place)
-            left, joined = self._forms.move(
-                place, (length, tuple(sorted((*bag, *(term,) * times))))
-            )
+            left_rare = tuple([other for other in self._rare_in.pop(place) if other != term])
+            if left_rare:
+                self._rare_in[place] = left_rare
+            length, bag = self._read(self._forms.key(place))
+            left, joined = self._forms.move(place, self._key(length, (*bag, *(term,) * times)))
             common.documents += 1
             if left.turned:
                 self._unpost(left)
             if joined.turned:
                 self._post(joined)
+
+    def _key(self, length: int, bag: Iterable[str]) -> Key:
+        return array("I", (length, *sorted([self._numbers[term] for term in bag]))).tobytes()
+
+    def _read(self, key: Key) -> tuple[int, list[str]]:
+        length, *numbers = array("I", key)
+        return length, [self._names[number] for number in numbers]
 
     def _weighed(self, query: str) -> tuple[list[QueryTerm], list[QueryTerm]]:
         """The query's common and rare terms, each with the rarest first."""

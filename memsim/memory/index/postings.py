@@ -46,8 +46,6 @@ Norm = tuple[float, float]
 """How lengths hold texts back: `floor + slope * length`."""
 
 
-_ONCE = frozenset({1})
-
 _LENGTHS = np.arange(512.0)
 """Lengths that most texts have."""
 
@@ -59,7 +57,17 @@ class Postings:
     are, where documents that are alike have one number.
     """
 
-    __slots__ = ("_least", "_lengths", "_numbers", "_times", "documents", "longest", "term")
+    __slots__ = (
+        "_least",
+        "_lengths",
+        "_numbers",
+        "_often",
+        "_shortest",
+        "_times",
+        "documents",
+        "longest",
+        "term",
+    )
 
     def __init__(self, term: str) -> None:
         self.term = term
@@ -69,7 +77,10 @@ class Postings:
         self._times = array("i")
         self._lengths = array("i")
         # The shortest length at which the term stands so many times: all that a bound needs.
-        self._least: dict[int, int] = {}
+        # Most terms stand equally often wherever they stand, and need no table for the others.
+        self._often = 0
+        self._shortest = 0
+        self._least: dict[int, int] | None = None
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -80,9 +91,7 @@ class Postings:
         self._times.append(times)
         self._lengths.append(length)
         self.longest = max(self.longest, length)
-        least = self._least.get(times)
-        if least is None or length < least:
-            self._least[times] = length
+        self._bound(times, length)
 
     def extend(self, numbers: Numbers, times: Counts, lengths: Counts) -> None:
         """Take in many numbers, ascending and larger than any before."""
@@ -91,8 +100,7 @@ class Postings:
         self._lengths.frombytes(lengths.astype(np.intc).tobytes())
         self.longest = max(self.longest, int(lengths.max(initial=0)))
         for often in np.unique(times).tolist():
-            least = int(lengths[times == often].min())
-            self._least[often] = min(least, self._least.get(often, least))
+            self._bound(often, int(lengths[times == often].min()))
 
     def remove(self, number: int) -> None:
         """Take a number out. The upper bound stays what it was, which is still a bound."""
@@ -119,7 +127,7 @@ class Postings:
     @property
     def single(self) -> bool:
         """Whether the term stands no more than once anywhere."""
-        return self._least.keys() == _ONCE
+        return self._often == 1 and self._least is None
 
     def alike(self, other: Postings) -> bool:
         """Whether both terms stand in the same texts, each as often as the other."""
@@ -132,7 +140,18 @@ class Postings:
     def most(self, norm: Norm) -> float:
         """The largest value that `times / (times + norm)` has anywhere."""
         floor, slope = norm
-        return max(t / (floor + slope * n + t) for t, n in self._least.items())
+        least = ((self._often, self._shortest), *(self._least or {}).items())
+        return max(t / (floor + slope * n + t) for t, n in least)
+
+    def _bound(self, times: int, length: int) -> None:
+        """Note a length at which the term stands so many times."""
+        if self._often in {0, times}:
+            self._shortest = min(length, self._shortest) if self._often else length
+            self._often = times
+            return
+        if self._least is None:
+            self._least = {}
+        self._least[times] = min(length, self._least.get(times, length))
 
 
 class QueryTerm:

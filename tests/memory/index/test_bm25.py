@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import tracemalloc
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 WORDS = tuple("abcdefghij")
 NEAR = 1e-9
+LEAN = 950
+"""Bytes of a document with one rare word."""
 
 texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 steps = st.lists(st.one_of(texts, st.integers(0, 30)), min_size=1, max_size=40)
@@ -248,3 +251,23 @@ def test_a_form_whose_first_member_left_counts_from_its_next() -> None:
     index.remove("a")
 
     assert ["b", "c"] == [hit.id for hit in index.search("red", 2)]
+
+
+def test_a_document_with_a_rare_word_takes_little_memory() -> None:
+    """A million turns have as many of them; the tables of one must not be larger than its text."""
+    index = Bm25()
+
+    def fill(numbers: range) -> int:
+        before = tracemalloc.get_traced_memory()[0]
+        for number in numbers:
+            index.add(f"m{number}", f"parcel code{number}x left the depot")
+        return tracemalloc.get_traced_memory()[0] - before
+
+    fill(range(1_000))
+    tracemalloc.start()
+    try:
+        grown = fill(range(1_000, 5_000))
+    finally:
+        tracemalloc.stop()
+
+    assert grown / 4_000 < LEAN
