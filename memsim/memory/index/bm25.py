@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -36,9 +35,6 @@ from memsim.memory.index.postings import (
     idf,
     query_terms,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 COMMON = 256
 """Documents in which a term is common for good."""
@@ -68,8 +64,8 @@ class Bm25:
         self._limit = common
         self._forms: DocumentForms[Key] = DocumentForms()
         self._common: dict[str, Postings] = {}
-        self._names: list[str] = []
-        """Common terms by number; empty for one that is gone."""
+        self._numbered: list[Postings | None] = []
+        """The common terms by number; None for one that is gone."""
         self._numbers: dict[str, int] = {}
         self._rare: dict[str, Postings] = {}
         self._rare_in: dict[int, tuple[str, ...]] = {}
@@ -87,11 +83,12 @@ class Bm25:
         """Take a document in. Raises `ValueError` if the id is there already."""
         terms = sorted(self._analyse(text))
         common = self._common
-        bag = [t for t in terms if t in common]
-        change = self._forms.add(source, self._key(len(terms), bag))
+        numbers = self._numbers
+        bag = sorted([numbers[t] for t in terms if t in numbers])
+        change = self._forms.add(source, array("I", (len(terms), *bag)).tobytes())
         self._total += len(terms)
-        for term in set(bag):
-            common[term].documents += 1
+        for number in set(bag):
+            self._of(number).documents += 1
         if change.turned:
             self._post(change)
         if len(bag) < len(terms):
@@ -103,15 +100,15 @@ class Bm25:
         if source not in self._forms:
             return False
         place = self._forms.place(source)
-        length, bag = self._read(self._forms.key(place))
+        length, bag = _read(self._forms.key(place))
         for term in self._rare_in.pop(place, ()):
             self._rare[term].documents -= 1
             self._rare[term].remove(place)
             if not self._rare[term].documents:
                 del self._rare[term]
         change = self._forms.remove(source)
-        for term in set(bag):
-            self._common[term].documents -= 1
+        for number in set(bag):
+            self._of(number).documents -= 1
         if change.turned:
             self._unpost(change)
         self._total -= length
@@ -148,17 +145,17 @@ class Bm25:
         """There is nothing to release."""
 
     def _post(self, change: FormChange[Key]) -> None:
-        length, bag = self._read(change.key)
-        for term, times in Counter(bag).items():
-            self._common[term].append(change.form, times, length)
+        length, bag = _read(change.key)
+        for number, times in Counter(bag).items():
+            self._of(number).append(change.form, times, length)
 
     def _unpost(self, change: FormChange[Key]) -> None:
-        for term in set(self._read(change.key)[1]):
-            held = self._common[term]
+        for number in set(_read(change.key)[1]):
+            held = self._of(number)
             held.remove(change.form)
             if not held.documents:
-                del self._common[term]
-                self._names[self._numbers.pop(term)] = ""
+                del self._common[held.term], self._numbers[held.term]
+                self._numbered[number] = None
 
     def _add_rare(self, place: int, counts: Counter[str], length: int) -> None:
         rare = self._rare
@@ -177,26 +174,25 @@ class Bm25:
         term = held.term
         common = self._common[term] = Postings(term)
         del self._rare[term]
-        self._numbers[term] = len(self._names)
-        self._names.append(term)
+        number = self._numbers[term] = len(self._numbered)
+        self._numbered.append(common)
         for place, times in zip(held.numbers.tolist(), held.times.tolist(), strict=True):
             left_rare = tuple([other for other in self._rare_in.pop(place) if other != term])
             if left_rare:
                 self._rare_in[place] = left_rare
-            length, bag = self._read(self._forms.key(place))
-            left, joined = self._forms.move(place, self._key(length, (*bag, *(term,) * times)))
+            # A new number is the largest, so the key stays sorted.
+            more = array("I", (number,) * times).tobytes()
+            left, joined = self._forms.move(place, self._forms.key(place) + more)
             common.documents += 1
             if left.turned:
                 self._unpost(left)
             if joined.turned:
                 self._post(joined)
 
-    def _key(self, length: int, bag: Iterable[str]) -> Key:
-        return array("I", (length, *sorted([self._numbers[term] for term in bag]))).tobytes()
-
-    def _read(self, key: Key) -> tuple[int, list[str]]:
-        length, *numbers = array("I", key)
-        return length, [self._names[number] for number in numbers]
+    def _of(self, number: int) -> Postings:
+        held = self._numbered[number]
+        assert held is not None  # noqa: S101 - a document that is there holds the term
+        return held
 
     def _weighed(self, query: str) -> tuple[list[QueryTerm], list[QueryTerm]]:
         """The query's common and rare terms, each with the rarest first."""
@@ -216,3 +212,8 @@ class Bm25:
 
     def _weight(self, held: Postings) -> float:
         return (self._k1 + 1) * idf(len(self._forms), held.documents)
+
+
+def _read(key: Key) -> tuple[int, list[int]]:
+    length, *bag = array("I", key)
+    return length, bag
