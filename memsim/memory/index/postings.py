@@ -88,11 +88,15 @@ class Postings:
 
     def append(self, number: int, times: int, length: int) -> None:
         """Take in a number that is larger than any before."""
-        if self._often or self._columns is not None:
-            for column, value in zip(self._open(), (number, times, length), strict=True):
-                column.append(value)
-        else:
+        columns = self._columns
+        if columns is None and self._often:
+            columns = self._open()
+        if columns is None:
             self._only = number
+        else:
+            columns[0].append(number)
+            columns[1].append(times)
+            columns[2].append(length)
         self.longest = max(self.longest, length)
         self._bound(times, length)
 
