@@ -16,6 +16,7 @@ itself.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 
 import numpy as np
@@ -38,8 +39,8 @@ from memsim.memory.index.postings import (
 COMMON = 256
 """Documents in which a term is common for good."""
 
-Key = tuple[int, tuple[str, ...]]
-"""A document's length and its common terms, sorted, each as often as it stands there."""
+Key = bytes
+"""A document's length and the numbers of its common terms, sorted, each as often as it stands."""
 
 
 class Bm25:
@@ -63,8 +64,11 @@ class Bm25:
         self._limit = common
         self._forms: DocumentForms[Key] = DocumentForms()
         self._common: dict[str, Postings] = {}
+        self._numbered: list[Postings | None] = []
+        """The common terms by number; None for one that is gone."""
+        self._numbers: dict[str, int] = {}
         self._rare: dict[str, Postings] = {}
-        self._rare_in: dict[int, dict[str, int]] = {}
+        self._rare_in: dict[int, tuple[str, ...]] = {}
         self._total = 0
         self._form_sums = ScoreTally()
         self._document_sums = ScoreTally()
@@ -79,11 +83,12 @@ class Bm25:
         """Take a document in. Raises `ValueError` if the id is there already."""
         terms = sorted(self._analyse(text))
         common = self._common
-        bag = tuple(common[t].term for t in terms if t in common)
-        change = self._forms.add(source, (len(terms), bag))
+        numbers = self._numbers
+        bag = sorted([numbers[t] for t in terms if t in numbers])
+        change = self._forms.add(source, array("I", (len(terms), *bag)).tobytes())
         self._total += len(terms)
-        for term in set(bag):
-            common[term].documents += 1
+        for number in set(bag):
+            self._of(number).documents += 1
         if change.turned:
             self._post(change)
         if len(bag) < len(terms):
@@ -95,15 +100,15 @@ class Bm25:
         if source not in self._forms:
             return False
         place = self._forms.place(source)
-        length, bag = self._forms.key(place)
+        length, bag = _read(self._forms.key(place))
         for term in self._rare_in.pop(place, ()):
             self._rare[term].documents -= 1
             self._rare[term].remove(place)
             if not self._rare[term].documents:
                 del self._rare[term]
         change = self._forms.remove(source)
-        for term in set(bag):
-            self._common[term].documents -= 1
+        for number in set(bag):
+            self._of(number).documents -= 1
         if change.turned:
             self._unpost(change)
         self._total -= length
@@ -140,23 +145,25 @@ class Bm25:
         """There is nothing to release."""
 
     def _post(self, change: FormChange[Key]) -> None:
-        length, bag = change.key
-        for term, times in Counter(bag).items():
-            self._common[term].append(change.form, times, length)
+        length, bag = _read(change.key)
+        for number, times in Counter(bag).items():
+            self._of(number).append(change.form, times, length)
 
     def _unpost(self, change: FormChange[Key]) -> None:
-        for term in set(change.key[1]):
-            held = self._common[term]
+        for number in set(_read(change.key)[1]):
+            held = self._of(number)
             held.remove(change.form)
             if not held.documents:
-                del self._common[term]
+                del self._common[held.term], self._numbers[held.term]
+                self._numbered[number] = None
 
     def _add_rare(self, place: int, counts: Counter[str], length: int) -> None:
-        self._rare_in[place] = counts
-        for term, times in tuple(counts.items()):
-            held = self._rare.get(term)
-            if held is None:
-                held = self._rare[term] = Postings(term)
+        rare = self._rare
+        taken = [rare[term] if term in rare else Postings(term) for term in counts]
+        # One text of each term is kept, whichever document it stands in.
+        self._rare_in[place] = tuple([held.term for held in taken])
+        for held, times in zip(taken, counts.values(), strict=True):
+            rare[held.term] = held
             held.documents += 1
             held.append(place, times, length)
             if held.documents >= self._limit:
@@ -167,17 +174,25 @@ class Bm25:
         term = held.term
         common = self._common[term] = Postings(term)
         del self._rare[term]
+        number = self._numbers[term] = len(self._numbered)
+        self._numbered.append(common)
         for place, times in zip(held.numbers.tolist(), held.times.tolist(), strict=True):
-            self._rare_in[place].pop(term)
-            length, bag = self._forms.key(place)
-            left, joined = self._forms.move(
-                place, (length, tuple(sorted((*bag, *(term,) * times))))
-            )
+            left_rare = tuple([other for other in self._rare_in.pop(place) if other != term])
+            if left_rare:
+                self._rare_in[place] = left_rare
+            # A new number is the largest, so the key stays sorted.
+            more = array("I", (number,) * times).tobytes()
+            left, joined = self._forms.move(place, self._forms.key(place) + more)
             common.documents += 1
             if left.turned:
                 self._unpost(left)
             if joined.turned:
                 self._post(joined)
+
+    def _of(self, number: int) -> Postings:
+        held = self._numbered[number]
+        assert held is not None  # noqa: S101 - a document that is there holds the term
+        return held
 
     def _weighed(self, query: str) -> tuple[list[QueryTerm], list[QueryTerm]]:
         """The query's common and rare terms, each with the rarest first."""
@@ -197,3 +212,8 @@ class Bm25:
 
     def _weight(self, held: Postings) -> float:
         return (self._k1 + 1) * idf(len(self._forms), held.documents)
+
+
+def _read(key: Key) -> tuple[int, list[int]]:
+    length, *bag = array("I", key)
+    return length, bag

@@ -46,7 +46,8 @@ class DocumentForms(Generic[K]):
     def __init__(self) -> None:
         self._number: dict[K, int] = {}
         self._keys: list[K | None] = []
-        self._members: list[list[int]] = []
+        self._members: dict[int, array[int]] = {}
+        """The places of the members of a form, ascending, where it has more than one."""
         self._first = array("q")
         self._place: dict[str, int] = {}
         self._ids: list[str] = []
@@ -141,7 +142,7 @@ class DocumentForms(Generic[K]):
                 if wanted <= 0:
                     break
             room = wanted
-            for place in self._members[form]:
+            for place in self._members.get(form) or self._first[form : form + 1]:
                 if place not in skipped:
                     found.append((score, place))
                     room -= 1
@@ -168,23 +169,28 @@ class DocumentForms(Generic[K]):
         if form is None:
             form = self._number[key] = len(self._keys)
             self._keys.append(key)
-            self._members.append([])
-            self._first.append(0)
-        insort(self._members[form], place)
-        self._first[form] = self._members[form][0]
+            self._first.append(place)
+        else:
+            members = self._members.get(form)
+            if members is None:
+                members = self._members[form] = self._first[form : form + 1]
+            insort(members, place)
+            self._first[form] = members[0]
         self._form[place] = form
         return FormChange(form, key, new)
 
     def _leave(self, place: int) -> FormChange[K]:
         form, key = self._form[place], self.key(place)
-        members = self._members[form]
-        del members[bisect_left(members, place)]
-        if members:
-            self._first[form] = members[0]
-        else:
+        members = self._members.get(form)
+        if members is None:
             del self._number[key]
             self._keys[form] = None
-        return FormChange(form, key, not members)
+            return FormChange(form, key, turned=True)
+        del members[bisect_left(members, place)]
+        self._first[form] = members[0]
+        if len(members) == 1:
+            del self._members[form]
+        return FormChange(form, key, turned=False)
 
 
 def _top(scores: Scores, firsts: Numbers, k: int) -> NDArray[np.intp]:

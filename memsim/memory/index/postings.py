@@ -46,7 +46,7 @@ Norm = tuple[float, float]
 """How lengths hold texts back: `floor + slope * length`."""
 
 
-_ONCE = frozenset({1})
+Columns = tuple["array[int]", "array[int]", "array[int]"]
 
 _LENGTHS = np.arange(512.0)
 """Lengths that most texts have."""
@@ -59,80 +59,123 @@ class Postings:
     are, where documents that are alike have one number.
     """
 
-    __slots__ = ("_least", "_lengths", "_numbers", "_times", "documents", "longest", "term")
+    __slots__ = (
+        "_columns",
+        "_least",
+        "_often",
+        "_only",
+        "_shortest",
+        "documents",
+        "longest",
+        "term",
+    )
 
     def __init__(self, term: str) -> None:
         self.term = term
         self.documents = 0
         self.longest = 0
-        self._numbers = array("q")  # as numpy indexes by, without a copy
-        self._times = array("i")
-        self._lengths = array("i")
+        # Most terms have one number, and three arrays for each would be most of an index.
+        self._only = -1
+        self._columns: Columns | None = None
         # The shortest length at which the term stands so many times: all that a bound needs.
-        self._least: dict[int, int] = {}
+        # Most terms stand equally often wherever they stand, and need no table for the others.
+        self._often = 0
+        self._shortest = 0
+        self._least: dict[int, int] | None = None
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return int(self._only >= 0) if self._columns is None else len(self._columns[0])
 
     def append(self, number: int, times: int, length: int) -> None:
         """Take in a number that is larger than any before."""
-        self._numbers.append(number)
-        self._times.append(times)
-        self._lengths.append(length)
+        columns = self._columns
+        if columns is None and self._often:
+            columns = self._open()
+        if columns is None:
+            self._only = number
+        else:
+            columns[0].append(number)
+            columns[1].append(times)
+            columns[2].append(length)
         self.longest = max(self.longest, length)
-        least = self._least.get(times)
-        if least is None or length < least:
-            self._least[times] = length
+        self._bound(times, length)
 
     def extend(self, numbers: Numbers, times: Counts, lengths: Counts) -> None:
         """Take in many numbers, ascending and larger than any before."""
-        self._numbers.frombytes(numbers.astype(np.int64).tobytes())
-        self._times.frombytes(times.astype(np.intc).tobytes())
-        self._lengths.frombytes(lengths.astype(np.intc).tobytes())
+        own = self._open()
+        own[0].frombytes(numbers.astype(np.int64).tobytes())
+        own[1].frombytes(times.astype(np.intc).tobytes())
+        own[2].frombytes(lengths.astype(np.intc).tobytes())
         self.longest = max(self.longest, int(lengths.max(initial=0)))
         for often in np.unique(times).tolist():
-            least = int(lengths[times == often].min())
-            self._least[often] = min(least, self._least.get(often, least))
+            self._bound(often, int(lengths[times == often].min()))
 
     def remove(self, number: int) -> None:
         """Take a number out. The upper bound stays what it was, which is still a bound."""
-        at = bisect_left(self._numbers, number)
-        for column in (self._numbers, self._times, self._lengths):
+        columns = self._open()
+        at = bisect_left(columns[0], number)
+        for column in columns:
             del column[at]
 
     # An array cannot grow while a view of it exists, so views live no longer than one query.
     @property
     def numbers(self) -> Numbers:
         """The numbers."""
-        return np.frombuffer(self._numbers, np.int64)
+        return np.frombuffer(self._read()[0], np.int64)
 
     @property
     def times(self) -> Counts:
         """How often the term stands in each."""
-        return np.frombuffer(self._times, np.intc)
+        return np.frombuffer(self._read()[1], np.intc)
 
     @property
     def lengths(self) -> Counts:
         """How many terms each has in all."""
-        return np.frombuffer(self._lengths, np.intc)
+        return np.frombuffer(self._read()[2], np.intc)
 
     @property
     def single(self) -> bool:
         """Whether the term stands no more than once anywhere."""
-        return self._least.keys() == _ONCE
+        return self._often == 1 and self._least is None
 
     def alike(self, other: Postings) -> bool:
         """Whether both terms stand in the same texts, each as often as the other."""
         return (
             self.documents == other.documents
-            and self._numbers == other._numbers
-            and self._times == other._times
+            and len(self) == len(other)
+            and self._read()[:2] == other._read()[:2]
         )
 
     def most(self, norm: Norm) -> float:
         """The largest value that `times / (times + norm)` has anywhere."""
         floor, slope = norm
-        return max(t / (floor + slope * n + t) for t, n in self._least.items())
+        least = ((self._often, self._shortest), *(self._least or {}).items())
+        return max(t / (floor + slope * n + t) for t, n in least)
+
+    def _read(self) -> Columns:
+        """Numbers, times and lengths; the numbers as numpy indexes by, without a copy."""
+        if self._columns is not None:
+            return self._columns
+        if self._only < 0:
+            return array("q"), array("i"), array("i")
+        # Of the only one, the bound is exact.
+        return array("q", (self._only,)), array("i", (self._often,)), array("i", (self._shortest,))
+
+    def _open(self) -> Columns:
+        """The columns, to be changed."""
+        if self._columns is None:
+            self._columns = self._read()
+        return self._columns
+
+    def _bound(self, times: int, length: int) -> None:
+        """Note a length at which the term stands so many times."""
+        if self._often in {0, times}:
+            self._shortest = min(length, self._shortest) if self._often else length
+            self._often = times
+            return
+        if self._least is None:
+            self._least = {}
+        self._least[times] = min(length, self._least.get(times, length))
 
 
 class QueryTerm:

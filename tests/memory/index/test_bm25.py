@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import random
+import tracemalloc
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 WORDS = tuple("abcdefghij")
 NEAR = 1e-9
+LEAN = 700
+"""Bytes of a document with one rare word."""
 
 texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 steps = st.lists(st.one_of(texts, st.integers(0, 30)), min_size=1, max_size=40)
@@ -248,3 +252,34 @@ def test_a_form_whose_first_member_left_counts_from_its_next() -> None:
     index.remove("a")
 
     assert ["b", "c"] == [hit.id for hit in index.search("red", 2)]
+
+
+def test_a_document_with_a_rare_word_takes_little_memory() -> None:
+    """A million turns have as many of them; the tables of one must not be larger than its text."""
+    index = Bm25()
+
+    def fill(numbers: range) -> int:
+        before = tracemalloc.get_traced_memory()[0]
+        for number in numbers:
+            index.add(f"m{number}", f"parcel code{number}x left the depot")
+        return tracemalloc.get_traced_memory()[0] - before
+
+    fill(range(1_000))
+    tracemalloc.start()
+    try:
+        grown = fill(range(1_000, 5_000))
+    finally:
+        tracemalloc.stop()
+
+    assert grown / 4_000 < LEAN
+
+
+def test_a_posting_after_an_empty_batch_is_found() -> None:
+    """The only number of a term is kept without columns, unless there are columns already."""
+    held = postings.Postings("word")
+    nothing = np.empty(0, np.intc)
+    held.extend(np.empty(0, np.int64), nothing, nothing)
+    held.append(7, 2, 5)
+
+    assert (len(held), held.numbers.tolist()) == (1, [7])
+    assert (held.times.tolist(), held.lengths.tolist()) == ([2], [5])
