@@ -325,6 +325,15 @@ def test_a_speaker_in_question_is_quoted_with_the_words_beside() -> None:
     assert "rye" in ask("How does Odette's bakery do?", line)
 
 
+def test_a_kind_that_is_asked_for_is_quoted_beside_is() -> None:
+    """Not the sentence around it, which may say what it was before."""
+    line = "The black tea is too bitter for me. From today my tea is a sencha, please."
+
+    answer = ask("Which tea do I drink?", *told([line]))
+    assert "sencha" in answer
+    assert "bitter" not in answer
+
+
 def test_a_time_named_in_a_question_is_not_asked_for() -> None:
     """`When` behind another question word asks for no day."""
     line = "My aunt Tilde supports me when I am ill."

@@ -87,7 +87,7 @@ def other_side(question: ParsedQuestion, text: str) -> str | None:
 
 def _asks_what_it_is(question: ParsedQuestion) -> bool:
     # `The stone is dear to me, and means luck` does not say by `is` what the stone means.
-    return question.kind != "open" or question.bare
+    return question.kind != "open" or question.bare or bool(question.head)
 
 
 def without_passing(text: str) -> str:
