@@ -327,10 +327,11 @@ def test_a_speaker_in_question_is_quoted_with_the_words_beside() -> None:
 
 def test_a_kind_that_is_asked_for_is_quoted_beside_is() -> None:
     """Not the sentence around it, which may say what it was before."""
-    line = "The black tea is too bitter for me. From today my tea is a sencha, please."
+    line = "The sencha is too bitter for me. From today my drink is a rooibos, please."
 
-    answer = ask("Which tea do I drink?", *told([line]))
-    assert "sencha" in answer
+    answer = ask("Which drink do I order?", *told([line]))
+
+    assert "rooibos" in answer
     assert "bitter" not in answer
 
 
