@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, timedelta
@@ -157,6 +158,18 @@ def test_a_change_makes_what_depends_on_it_stale() -> None:
         assert 2 == len(found.stale)
         rooms = {event.value for event in story.events if event.attribute == "room"}
         assert {*found.stale, *found.answer} < rooms
+
+
+@pytest.mark.parametrize("name", ["preferences", "temporal"])
+def test_each_that_takes_part_says_as_much_as_the_user(name: str) -> None:
+    """Nothing that is asked of them is left untold, or the dial would make nothing harder."""
+    step = Generate(line=None, family=name, unknown=0, speakers=3)
+    story = story_of(step, DAYS)
+    told = Counter(event.subject for event in story.events)
+
+    assert 4 == len(told)
+    assert 1 == len({*told.values()})
+    assert all(question.expect for question in story.questions)
 
 
 def test_what_others_say_of_themselves_is_not_the_users() -> None:
