@@ -93,6 +93,7 @@ def test_nothing_that_is_read_is_run() -> None:
     assert [
         "fast_dataclass.py: exec",
         "original_messages.py: pickle",
+        "packed_surfaces.py: pickle",
         "shipped_files.py: pickle",
         "wire.py: pickle",
     ] == found
