@@ -25,6 +25,11 @@ _TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
 """Ray listens on all interfaces; nobody but this process may talk to the cluster that it makes."""
 
 
+_TRIES = 3
+_BUSY = "Initialization failure from server"
+"""What a cluster says that is there, and was too busy to start what serves one client."""
+
+
 class RayHeadLostError(Unmeasurable):
     """The head of the Ray cluster ended; cases that were finished before are kept."""
 
@@ -124,11 +129,17 @@ def _connect(ray: Any, address: str) -> None:  # noqa: ANN401 - a module
         own = {"num_cpus": available_processors(), "include_dashboard": False}
         ray.init("local", _node_ip_address="127.0.0.1", **own, **quiet)
         return
-    try:
-        ray.init(address, **quiet)
-    except (ConnectionError, OSError, RuntimeError, TimeoutError, ValueError) as error:
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise UsageError(f"-j {address}: no Ray cluster answers there: {said[:200]}") from error
+    for left in reversed(range(_TRIES)):
+        try:
+            ray.init(address, **quiet)
+        except (ConnectionError, OSError, RuntimeError, TimeoutError, ValueError) as error:
+            said = " ".join(str(error).split()) or type(error).__name__
+            if left and _BUSY in said:
+                ray.shutdown()
+                continue
+            raise UsageError(f"-j {address}: no Ray cluster answers there: {said[:200]}") from error
+        else:
+            return
 
 
 @contextmanager

@@ -11,12 +11,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+
+from memsim.errors import UsageError
+from memsim.ray_connection import connected
 
 RECORDS = ("probes.jsonl", "turns.jsonl", "contexts.jsonl", "report.md")
 TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64, "RAY_USAGE_STATS_ENABLED": "0"}
@@ -348,6 +351,30 @@ def test_without_ray_one_line_says_what_to_install(
 
     assert process.returncode == 4
     assert process.stderr.strip().endswith("-j ray needs Ray: pip install 'memsim[ray]'")
+
+
+@pytest.mark.parametrize(("failures", "said"), [(2, ""), (3, "no Ray cluster answers there")])
+def test_a_cluster_that_was_too_busy_for_a_client_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch, failures: int, said: str
+) -> None:
+    """Its server starts another for each client, which may take too long on a busy machine."""
+    tried: list[str] = []
+
+    def init(address: str, **_: object) -> None:
+        tried.append(address)
+        if len(tried) <= failures:
+            raise ConnectionAbortedError("Initialization failure from server: Traceback")
+
+    worker = SimpleNamespace(print_worker_logs=None)
+    fake: Any = ModuleType("ray")
+    fake.init, fake.shutdown, fake.is_initialized = init, lambda: None, lambda: False
+    fake._private = SimpleNamespace(worker=worker)
+    monkeypatch.setitem(sys.modules, "ray", fake)
+    refused = pytest.raises(UsageError, match=said) if said else nullcontext()
+    with refused, connected("ray://127.0.0.1:1"):
+        pass
+
+    assert ["ray://127.0.0.1:1"] * 3 == tried
 
 
 def test_no_cluster_at_an_address_is_one_line(project: Path) -> None:
