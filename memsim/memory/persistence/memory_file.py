@@ -280,8 +280,11 @@ class MemoryFile:
     def last_place(self) -> int:
         """The last place in the order; no place is missing before it.
 
-        Raises `StoreError` if one is.
+        The order is read whole where the file was: a damaged one is noticed on opening. In a larger
+        file its rows are looked at by `places`. Raises `StoreError` if it is damaged.
         """
+        if not self.sqlite.unread:
+            self.order()
         with self.snapshot() as connection:
             if not has_tables(connection):
                 return 0

@@ -24,6 +24,7 @@ from memsim.memory.entry import Conversation
 from memsim.memory.options import RecallPolicy, ToolMode
 from memsim.memory.permissions import ReadGrant
 from memsim.memory.retention import RetentionPolicy
+from memsim.memory.stores.sqlite import schema
 from memsim.memory.stores.sqlite.rows import check_sum
 from memsim.memory.stores.sqlite.store import SQLite
 from memsim.memory.tools import READING
@@ -600,8 +601,10 @@ def test_a_store_that_is_no_memory_is_refused(open_it: Open, folder: Path, tmp_p
     ],
     ids=["cut", "a hole", "a bit", "another order"],
 )
-def test_a_damaged_order_is_an_error(open_it: Open, folder: Path, statement: str) -> None:
-    """What was said first is not shuffled in silence: seen when the messages are asked for."""
+def test_a_damaged_order_is_an_error(
+    open_it: Open, folder: Path, statement: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was said first is not shuffled in silence."""
     memory = open_it()
     talk(memory, 3)
     memory.close()
@@ -610,6 +613,11 @@ def test_a_damaged_order_is_an_error(open_it: Open, folder: Path, statement: str
     else:
         change(folder, statement)
 
+    with pytest.raises(StoreError, match=r"is damaged: .* of the order|the order ends"):
+        open_it()
+
+    # A large file is not read through: it is seen when the messages are asked for.
+    monkeypatch.setattr(schema, "LARGE", 0)
     with pytest.raises(StoreError, match=r"is damaged: .* of the order"):
         open_it().context(QUESTION, principal="ana", session="s1", budget=400)
 

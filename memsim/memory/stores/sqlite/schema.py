@@ -238,6 +238,11 @@ def _open(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def is_large(path: Path) -> bool:
+    """Whether a file is larger than what is read through when it is opened."""
+    return path.stat().st_size > LARGE
+
+
 def _check(connection: sqlite3.Connection, path: Path) -> None:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -245,7 +250,7 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(f"{path} is a database of something else")
     if version != LAYOUT:
         raise SchemaError(str(path), version, LAYOUT)
-    if path.stat().st_size > LARGE:
+    if is_large(path):
         return
     (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":

@@ -69,7 +69,7 @@ class SQLite:
         connection = schema.connect(self._path, readonly=readonly, durable=durable)
         self._connection: sqlite3.Connection | None = connection
         self._shelving = ShelfCache()
-        self._shelving.unread = self._path.stat().st_size > schema.LARGE
+        self._shelving.unread = schema.is_large(self._path)
         self._tally = ScoreTally()
         self._entries = rows.ReadEntries()
         self._embedded: EmbedderInfo | None = None
@@ -80,6 +80,11 @@ class SQLite:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def unread(self) -> bool:
+        """Whether the file is so large that it was not read through on opening."""
+        return self._shelving.unread
 
     @property
     def exact(self) -> bool:
