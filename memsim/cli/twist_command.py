@@ -102,7 +102,7 @@ def command(
 
     No gold answer is needed to see a flip. SCENARIO and the strategies are given as for
     `memsim run`. The exit code is 1 if more flips than --max-flips, and 7 if a case or a relation
-    that --relation names was not measured.
+    that --relation names was not measured, or nothing could be compared with --baseline.
     """
     from memsim.gate.flip_baseline import flip_changes, read_flips, save_flips
     from memsim.report.flips import flip_counts, flip_table, worst_pairs
@@ -129,7 +129,8 @@ def command(
     terminal.say_lines([*lines, *_legend(names, idle), _verdict(counts, max_flips, len(idle))])
     if kept is not None and not unmeasured:
         save_flips(Path(kept), pairs)
-    if unmeasured or (idle and relations):
+    uncompared = before is not None and not changes
+    if unmeasured or uncompared or (idle and relations):
         # Who names a relation wants it measured; of all of them, some change nothing here.
         return ExitCode.UNMEASURABLE
     worse = any(change.verdict == "worse" for change in changes)

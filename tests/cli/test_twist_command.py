@@ -153,7 +153,7 @@ def test_what_flips_beside_others_only_has_no_file(call: Call, tmp_path: Path) -
 
 
 def test_flips_are_held_against_those_before(call: Call, tmp_path: Path) -> None:
-    """The same flips pass; more of them fail; what is no file of flips is one line."""
+    """The same flips pass; more fail; nothing in common is unmeasured; another file is one line."""
     source = tmp_path / "own.py"
     steady = OWN.replace('if "Thanks" in query.text', "if False")
     source.write_text(steady, encoding="utf-8")
@@ -166,6 +166,7 @@ def test_flips_are_held_against_those_before(call: Call, tmp_path: Path) -> None
     same = call(*twist, "--baseline", "flips.json")
     source.write_text(OWN, encoding="utf-8")
     worse = call(*twist, "--baseline", "flips.json")
+    strange = call(*twist[:3], "--relation", "polite", "--baseline", "flips.json")
     (tmp_path / "no.json").write_text("{}", encoding="utf-8")
     refused = call(*twist, "--baseline", "no.json")
 
@@ -174,5 +175,7 @@ def test_flips_are_held_against_those_before(call: Call, tmp_path: Path) -> None
     assert "against flips.json: 1 relations compared" in same.output
     assert 1 == worse.exit_code, worse.output
     assert "  worse  own.py@HatesThanks thanks  0.000 -> " in worse.output
+    assert 7 == strange.exit_code, strange.output
+    assert "against flips.json: 0 relations compared" in strange.output
     assert (4, 1) == (refused.exit_code, refused.output.count("\n"))
     assert "no.json: was not written by memsim twist --save" in refused.output
