@@ -94,16 +94,17 @@ def command(
 
 
 def _check_names(family: str, language: str | None) -> None:
-    _check_name("family", family, nearest(family, FAMILIES), FAMILIES)
-    if language is not None:
-        _check_name("language", language, _code_near(language), LANGUAGES)
+    if family not in FAMILIES:
+        raise _unknown("family", family, nearest(family, FAMILIES), "families", FAMILIES)
+    if language is not None and language not in LANGUAGES:
+        raise _unknown("language", language, _code_near(language), "languages", LANGUAGES)
 
 
-def _check_name(kind: str, name: str, near: str | None, known: Sequence[str]) -> None:
-    if name not in known:
-        hint = f" (did you mean {near!r}?)" if near else ""
-        kinds = {"family": "families", "language": "languages"}[kind]
-        raise ConfigError(f"no {kind} is called {name!r}{hint}; {kinds}: {', '.join(known)}")
+def _unknown(
+    kind: str, name: str, near: str | None, kinds: str, known: Sequence[str]
+) -> ConfigError:
+    hint = f" (did you mean {near!r}?)" if near else ""
+    return ConfigError(f"no {kind} is called {name!r}{hint}; {kinds}: {', '.join(known)}")
 
 
 def _code_near(language: str) -> str | None:
