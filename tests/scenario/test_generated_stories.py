@@ -386,6 +386,20 @@ def test_a_story_may_stand_among_other_turns() -> None:
         ("{family: update}", "did you mean 'updates'?"),
         ("{family: updates, updates: 401}", "updates"),
         ("{seed: 3}", "family"),
+        ("{family: multi_hop, language: de}", "multi_hop has no language de; families that have"),
+        ("{family: updates, language: dee}", "did you mean 'de'?"),
+        ("{family: updates, language: de, late: 1}", "late is told in en alone"),
+        ("{family: updates, language: de, noise: 5}", "noise is told in en alone"),
+        ("{family: updates, language: de, form: count}", "form count is told in en alone"),
+        (
+            "{family: updates, language: de, facts: 60}",
+            "de has 60 things to tell of, and facts, unknown need 61",
+        ),
+        (
+            "{family: look_alikes, language: de, look_alikes: 9}",
+            "facts, look_alikes, unknown need 81",
+        ),
+        ("{family: updates, language: vi, facts: 50, updates: 30}", "no more names of places"),
     ],
 )
 def test_a_wrong_step_is_named_with_its_line(step: str, said: str, tmp_path: Path) -> None:

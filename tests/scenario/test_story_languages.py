@@ -11,7 +11,6 @@ from click.testing import CliRunner
 
 import memsim
 from memsim.cli.program import program
-from memsim.errors import ScenarioError
 from memsim.language.word_forms import bare
 from memsim.scenario import ScenarioBuilder, load_scenario
 from memsim.scenario.generator.dials import LANGUAGES, Generate
@@ -159,37 +158,6 @@ def test_english_is_the_default() -> None:
     step, named = (Generate(line=None, family="updates", language=code) for code in (None, "en"))
 
     assert story_of(step, DAYS) == story_of(named, DAYS)
-
-
-@pytest.mark.parametrize(
-    ("step", "said"),
-    [
-        ("{family: multi_hop, language: de}", "multi_hop has no language de; families that have"),
-        ("{family: updates, language: dee}", "did you mean 'de'?"),
-        ("{family: updates, language: de, late: 1}", "late is told in en alone"),
-        ("{family: updates, language: de, noise: 5}", "noise is told in en alone"),
-        ("{family: updates, language: de, form: count}", "form count is told in en alone"),
-        (
-            "{family: updates, language: de, facts: 60}",
-            "de has 60 things to tell of, and facts, unknown need 61",
-        ),
-        (
-            "{family: look_alikes, language: de, look_alikes: 9}",
-            "facts, look_alikes, unknown need 81",
-        ),
-        ("{family: updates, language: vi, facts: 50, updates: 30}", "no more names of places"),
-    ],
-)
-def test_what_a_language_has_not_is_refused(step: str, said: str, tmp_path: Path) -> None:
-    """In one line, with the place."""
-    path = tmp_path / "wrong.yaml"
-    path.write_text(f"memsim: 1\nname: x\nturns:\n  - generate: {step}\n", encoding="utf-8")
-
-    with pytest.raises(ScenarioError) as refused:
-        load_scenario(path)
-
-    assert said in str(refused.value)
-    assert f"{path}:4" in str(refused.value)
 
 
 @pytest.mark.parametrize(
