@@ -248,6 +248,8 @@ SYNONYMS: Final = (
     "refund reimburse",
     "cat kitten",
     "dog puppy",
+    "excite thrill eager",
+    "music song",
     "pet > dog cat puppy kitten rabbit parrot hamster tortoise",
     "parent > mother father",
     "sibling > brother sister",

@@ -243,7 +243,8 @@ class Ranking:
 
     def _tells(self, sentence: Sentence) -> bool:
         # A sentence that only repeats the question, or only reacts, is no answer.
-        return not sentence.stems - _REACTIONS <= self.question.weights.keys()
+        empty = frozenset[str]() if self.question.feeling else _REACTIONS
+        return not sentence.stems - empty <= self.question.weights.keys()
 
     def _aim(self, strength: Mapping[str, float], sentence: Sentence) -> float:
         # Some words of a question are required: the owner of the thing, the thing, and

@@ -112,6 +112,14 @@ _PAST: Final = re.compile(
     r"\b(?:first|original|originally|initially|previously|previous|used\sto|formerly|earlier|earliest"
     r"|before\s(?:that|the\schange|it\schanged)|old)\b"
 )
+_FEELING: Final = re.compile(
+    rf"\bhow(?:'s|\s(?:{_AUXILIARY}))\s.{{1,80}}\s(?:feel|felt|feeling|doing|going|go|like|find)\b"
+    r"|\b(?:feelings?|sentiment|mood|emotions?|opinion)\b"
+)
+_TITLED: Final = frozenset(
+    {"album", "book", "film", "game", "movie", "novel", "poem", "series", "show", "song"}
+)
+"""What has a title."""
 _PAST_WORDS: Final = frozenset(
     {"first", "original", "originally", "initially", "previous", "previously", "formerly", "old"}
     | {"earlier", "earliest"}
@@ -171,6 +179,11 @@ def wants_several(folded: str, noun: str) -> bool:
 def wants_past(folded: str) -> bool:
     """Whether an earlier state is requested instead of the present one."""
     return bool(_PAST.search(folded))
+
+
+def wants_feeling(folded: str) -> bool:
+    """Whether a folded question asks how somebody feels or how something goes."""
+    return _FEELING.search(folded) is not None
 
 
 def without_past(spoken: list[str]) -> list[str]:
@@ -235,6 +248,8 @@ class ParsedQuestion:
         listed: whether it asks for all of them, as `List all the ...` does.
         coded: whether it asks for an identifying number.
         past: whether it asks for an earlier state.
+        titled: whether it asks for a work that has a title, such as a book.
+        feeling: whether it asks how somebody feels or how something goes.
         dates: the dates that it names.
         folded: its words in comparable form.
     """
@@ -255,6 +270,8 @@ class ParsedQuestion:
     listed: bool
     coded: bool
     past: bool
+    titled: bool
+    feeling: bool
     dates: tuple[DateMention, ...]
     folded: str
 
@@ -329,6 +346,8 @@ def parse_question(text: str, known: frozenset[str] | None = None) -> ParsedQues
         listed=listed is not None,
         coded=wants_code(folded),
         past=past,
+        titled=kind == "open" and not _OPEN_TYPES.intersection(said) and fold(noun) in _TITLED,
+        feeling=wants_feeling(folded),
         dates=asked,
         folded=folded,
     )

@@ -109,12 +109,15 @@ _CALLED: Final = re.compile(
     r"\b(?:called|named|nicknamed|nickname|name\sis|name's|names\sare|call\s(?:it|him|her|them))\b",
     re.IGNORECASE,
 )
+_TITLE: Final = re.compile(r"[\"\u201c\u00ab][^\"\u201d\u00bb]{2,80}[\"\u201d\u00bb]")
 _CODE: Final = re.compile(r"\d|\b[A-Z]{3,}\b")
 _LEADING: Final = re.compile(r"\W*([A-Z][\w'-]*)")
 
 
 def fits(question: ParsedQuestion, sentence: Sentence) -> bool:
     """Whether a sentence holds a value of the requested kind."""
+    if question.titled and not _TITLE.search(sentence.text):
+        return False
     if question.coded and question.kind == "open" and not _CODE.search(sentence.text):
         return False
     test = _TESTS.get(question.kind)

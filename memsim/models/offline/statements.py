@@ -134,6 +134,10 @@ _REQUEST = re.compile(
     r"|(?:remind|tell|show|give)\s(?:me|us)\s(?!to\b|that\b)"
     r"|(?:can|could|would|will|do|did|does|have|are|is|should)\s(?:you|we|i)\b)"
 )
+_TAG = re.compile(
+    r",\s(?:right|huh|isn['\u2019]t\s(?:it|he|she|that)|aren['\u2019]t\sthey)\?$", re.IGNORECASE
+)
+"""The end of a statement that asks for a yes."""
 _UNSURE = re.compile(
     r"\b(?:I|we)(?:\sreally|\sstill)?\s(?:don['\u2019]t|do\snot|didn['\u2019]t)\s"
     r"(?:know|remember|recall|have\s(?:that|any|this))\b"
@@ -364,11 +368,13 @@ def asks(text: str, spoken: list[str]) -> bool:
     """Whether a sentence asks, requests, calls a tool or admits not to know: it states nothing."""
     if _UNSURE.search(text) or _TOOL_CALL.fullmatch(text) or _asks_to_forget(text):
         return True
-    if text.rstrip("\"')\u201d ").endswith(("?", "\uff1f", "\u061f")):
+    if text.rstrip("\"')\u201d ").endswith(("?", "\uff1f", "\u061f")) and not _TAG.search(text):
         return True
     if not spoken:
         return False
     if _REQUEST.match(fold(text[:120])):
         return not text.endswith("!")
     opening = next((w for w in spoken if w not in _FILLERS), "")
+    if opening == "do" and text.endswith((".", "!")):
+        return False  # `Do your homework.`
     return opening in ASKING and len(spoken) > 2 and spoken[0] == opening and opening not in WH
