@@ -76,6 +76,13 @@ _UNSURE: Final = re.compile(
     r"\b(?:i|we)\s(?:thought\sof|think\sof|wonder)\b|\b(?:maybe|perhaps|might)\b", re.IGNORECASE
 )
 _FORGET: Final = re.compile(r"\b(?:erase|forget|delete)\b", re.IGNORECASE)
+_ENDS: Final = re.compile(r"\bno\s(?:longer|more)\b|\bany\s?(?:more|longer)\b", re.IGNORECASE)
+_HISTORY: Final = re.compile(
+    r"\bhow\s(?:many\stimes|often)\b|^(?:list|name)\s.*\b(?:has|have|had|was|were)\b"
+    r"|\b(?:just\sbefore|used\sto|ever|first|earlier|formerly|initially|original(?:ly)?"
+    r"|previous(?:ly)?)\b",
+    re.IGNORECASE,
+)
 _POINTS_BACK: Final = re.compile(r"\b(?:it|that|them|they|this|there)\b", re.IGNORECASE)
 _SEVERAL: Final = re.compile(r",\s|;\s|\b(?:with|and|at|for)\b", re.IGNORECASE)
 
@@ -122,6 +129,16 @@ def is_unsure(sentence: str) -> bool:
 def asks_to_forget(sentence: str) -> bool:
     """Whether a sentence asks to erase something, and replaces nothing."""
     return bool(_FORGET.search(sentence))
+
+
+def says_it_ended(sentence: str) -> bool:
+    """Whether a sentence says that something is so no longer, and not what is so instead."""
+    return bool(_ENDS.search(sentence))
+
+
+def asks_history(question: str) -> bool:
+    """Whether a question asks for what was so before, or for all that ever was so."""
+    return bool(_HISTORY.search(question))
 
 
 def points_back(sentence: str) -> bool:

@@ -6,12 +6,14 @@ import pytest
 
 from memsim.language.change_cues import (
     announces_change,
+    asks_history,
     asks_to_forget,
     given_up,
     is_unsure,
     named_subject,
     owned,
     points_back,
+    says_it_ended,
     states_several,
 )
 
@@ -72,3 +74,33 @@ def test_what_a_sentence_speaks_of() -> None:
     assert points_back("We do it on Thursday.")
     assert states_several("I take a flat white with whole milk.")
     assert not states_several("My diet is vegetarian, more or less.")
+
+
+@pytest.mark.parametrize(
+    ("question", "history"),
+    [
+        ("How many times did we move the meeting?", True),
+        ("List all the drawers in which the key has lain.", True),
+        ("Where was the bicycle parked just before Oslo?", True),
+        ("Who was originally my landlord?", True),
+        ("Where is the bicycle parked?", False),
+        ("List all the instruments that I play.", False),
+        ("How many cats do I have?", False),
+    ],
+)
+def test_what_asks_for_the_past(question: str, history: bool) -> None:
+    """Not what holds now, but all that held."""
+    assert history == asks_history(question)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "ended"),
+    [
+        ("I have sold the horn and play it no more.", True),
+        ("We no longer use Redis.", True),
+        ("I play the organ now.", False),
+    ],
+)
+def test_what_says_that_it_ended(sentence: str, ended: bool) -> None:
+    """It gives nothing in the place of what has ended."""
+    assert ended == says_it_ended(sentence)

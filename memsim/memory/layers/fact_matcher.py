@@ -16,6 +16,7 @@ from memsim.language.change_cues import (
     named_subject,
     owned,
     points_back,
+    says_it_ended,
     states_several,
 )
 from memsim.language.exact_values import EXACT, Value, comparable, exact_values
@@ -290,7 +291,9 @@ def _match(
         )
         for place, (sentence, cosine) in enumerate(zip(update.sentences, cosines, strict=True))
     )
-    if told_apart(subject_of(new.text), subject_of(fact.text)):
+    # What two things came to an end by is said in the same words: neither replaces the other.
+    ended = says_it_ended(new.text) and says_it_ended(fact.text)
+    if ended or told_apart(subject_of(new.text), subject_of(fact.text)):
         return FactMatch(name, new.id, part=False, value=False, score=0.0)
     score = WORDS * reach + related + (ALIKE if update.given_up else 0.0)
     score += 0.0 if owned(new.text).isdisjoint(owned(fact.text)) else OWNED

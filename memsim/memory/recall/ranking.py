@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
+from memsim.language.change_cues import asks_history
 from memsim.language.dates import DATE_HINT, mentions, resolve
 from memsim.language.text import ROLES, index_terms, plain_terms
 from memsim.memory.index import Hit, as_hits
@@ -267,7 +268,8 @@ def recall(
     cues = cues or QuestionCues(question, now)
     weigh = _weighing(cues, policy, now)
     weighed = {source: score * weigh(known[source]) for source, score in scores.items()}
-    if policy.superseded != "keep" and any(_has_changed(known[i]) for i in weighed):
+    current = policy.superseded != "keep" and not asks_history(question)
+    if current and any(_has_changed(known[i]) for i in weighed):
         weighed = _in_force(weighed, about, known)
     if places is not None:
         replied = 1.0 if cues.speaker == "assistant" else REPLIED

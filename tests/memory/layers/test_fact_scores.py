@@ -184,6 +184,17 @@ def test_what_replaces_what_in_other_forms(embedder: str) -> None:
     sum(scores, Score(0, [], 0, 0)).check()
 
 
+def test_what_ended_does_not_replace_what_else_ended() -> None:
+    """Two things are sold in the same words: both sales are remembered."""
+    reader = Reader()
+    reader.model_reads(
+        "Vera has sold the Larken thing and plays it no more.",
+        "Vera has sold the Steosel thing and plays it no more.",
+    )
+
+    assert [*reader.replaced()] == []
+
+
 class Live:
     """A model that writes facts in words of its own, and names no sources."""
 

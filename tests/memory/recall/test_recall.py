@@ -278,6 +278,17 @@ def test_what_changed_a_part_comes_along(superseded: str, expected: list[str]) -
     assert expected == ids(recall("q", lexical=hits(old=2, other=1), about=about, policy=policy))
 
 
+def test_a_question_about_the_past_finds_what_was_superseded() -> None:
+    """All that ever held answers it, in its own right."""
+    about = told(
+        old=MessageFacts(order=1, tokens=10, successor="new"), new=MessageFacts(order=3, tokens=10)
+    )
+    found = hits(old=2, new=1)
+
+    assert ["new"] == ids(recall("Where is the key?", lexical=found, about=about))
+    assert ["old", "new"] == ids(recall("Where was the key first?", lexical=found, about=about))
+
+
 def test_a_successor_that_may_not_be_seen_supersedes_nothing() -> None:
     """Nor does one of a circle hang."""
     hidden = told(old=MessageFacts(order=0, tokens=10, successor="secret"))
