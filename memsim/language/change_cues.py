@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from memsim.language.lexicon import FIRST_PERSON, LIGHT, STOP
+from memsim.language.lexicon import FIRST_PERSON, LIGHT, MONTHS, STOP, WEEKDAYS
 from memsim.language.numbers import word_value
 from memsim.language.text import content, fold, stem, words
 
@@ -72,11 +72,15 @@ _NAMED: Final = re.compile(
     r"[A-Z][\w'\u2019-]*(?=\s(?:\w{2,}(?:ed|s)|gave|left|ran|took|went|got|bought|said|sent|put"
     r"|wrote|made|has|is|was)\b(?!,))"
 )
+_OWNER: Final = re.compile(r"(?:^|(?<=[\w,;]\s))[A-Z][\w-]*(?='s\s[a-z])")
+_NO_NAMES: Final = STOP | FIRST_PERSON | {*MONTHS, *WEEKDAYS, "today", "tomorrow", "tonight"}
 _UNSURE: Final = re.compile(
     r"\b(?:i|we)\s(?:thought\sof|think\sof|wonder)\b|\b(?:maybe|perhaps|might)\b", re.IGNORECASE
 )
 _FORGET: Final = re.compile(r"\b(?:erase|forget|delete)\b", re.IGNORECASE)
-_ENDS: Final = re.compile(r"\bno\s(?:longer|more)\b|\bany\s?(?:more|longer)\b", re.IGNORECASE)
+_ENDS: Final = re.compile(
+    r"\b(?:no\s(?:longer|more)|any\s?(?:more|longer))\b[^,;]*$", re.IGNORECASE
+)
 _HISTORY: Final = re.compile(
     r"\bhow\s(?:many\stimes|often)\b|^(?:list|name)\s.*\b(?:has|have|had|was|were)\b"
     r"|\b(?:just\sbefore|used\sto|ever|first|earlier|formerly|initially|original(?:ly)?"
@@ -110,10 +114,13 @@ def given_up(sentence: str) -> frozenset[str]:
 
 
 def named_subject(sentence: str) -> str:
-    """The name that a sentence begins with as its subject, folded; empty where it has none."""
-    found = None if ", so it is" in sentence else _NAMED.match(sentence)
+    """The name that a sentence begins with as its subject, or a name that owns something in it.
+
+    Folded; empty where it has none.
+    """
+    found = None if ", so it is" in sentence else _NAMED.match(sentence) or _OWNER.search(sentence)
     name = fold(found.group()) if found else ""
-    return "" if name in STOP or name in FIRST_PERSON or word_value(name) is not None else name
+    return "" if name in _NO_NAMES or word_value(name) is not None else name
 
 
 def owned(sentence: str) -> frozenset[str]:

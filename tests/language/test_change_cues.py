@@ -68,6 +68,16 @@ def test_what_a_sentence_speaks_of() -> None:
     assert ["clemence", "", ""] == [
         named_subject(s) for s in ("Clémence moves to Bordeaux.", "It moves.", "Two units failed.")
     ]
+    assert ["mira", "anouk", "", "", ""] == [
+        named_subject(s)
+        for s in (
+            "From today on Mira's key lies here.",
+            "Anouk's choir has changed rooms.",
+            "Today's meeting is moved to noon.",
+            "Monday's class is moved.",
+            "Here's the new code now.",
+        )
+    ]
     assert {"diet"} == owned("My new diet is vegan.")
     assert is_unsure("Maybe I take the train.")
     assert asks_to_forget("Please forget my address.")
@@ -99,6 +109,7 @@ def test_what_asks_for_the_past(question: str, history: bool) -> None:
         ("I have sold the horn and play it no more.", True),
         ("We no longer use Redis.", True),
         ("I play the organ now.", False),
+        ("I bake no more, my bread is the rye loaf.", False),
     ],
 )
 def test_what_says_that_it_ended(sentence: str, ended: bool) -> None:
