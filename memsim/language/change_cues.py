@@ -119,7 +119,7 @@ def named_subject(sentence: str) -> str:
     Folded; empty where it has none.
     """
     found = None if ", so it is" in sentence else _NAMED.match(sentence) or _OWNER.search(sentence)
-    name = fold(found.group()) if found else ""
+    name = fold(_straight(found.group())).removesuffix("'s") if found else ""
     return "" if name in _NO_NAMES or word_value(name) is not None else name
 
 
