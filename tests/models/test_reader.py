@@ -143,6 +143,24 @@ def test_a_call_of_a_tool_is_no_evidence() -> None:
     assert ask("Which path has the log file?", *told([call])) == IDK
 
 
+@pytest.mark.parametrize(
+    ("question", "line", "holds"),
+    [
+        ("Which spot did Runa visit in July 2023?", "We sat at Whisper Cove.", "Whisper Cove"),
+        ("What dish did Runa make on 7 July 2023?", "Look at the ice cream!", "ice cream"),
+    ],
+)
+def test_the_day_that_a_question_names_is_a_word_of_it(
+    question: str, line: str, holds: str
+) -> None:
+    """What was said in that time may answer without any of its words."""
+    before = "memory: [2023-05-11] Runa: I sat at home with beans."
+    then = f"memory: [2023-07-07] Runa: {line}"
+
+    assert holds in ask(question, *told([before, then]))
+    assert ask(question, *told([before])) == IDK
+
+
 def test_entries_that_are_nearly_as_good_are_quoted_as_well() -> None:
     """Two evenings by the lake: both are told, where there is room."""
     lines = ["I painted a heron by the lake.", "9 By the lake I painted an old boathouse."]

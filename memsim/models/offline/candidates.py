@@ -43,6 +43,9 @@ The first is for questions of many content words, the second for one or two. The
 sentence about another code, counted thing or person.
 """
 
+DATED = 1.0
+"""Weight of a day that a question names, beside the weights of its words."""
+
 SHORT_NAME = 3
 """Minimum length of a name that stands for a longer one."""
 
@@ -183,7 +186,7 @@ class Ranking:
         bounds = []
         before: frozenset[str] = frozenset()
         for index, hit in enumerate(hits):
-            if hit or before:
+            if hit or before or self._in_time(self.found[index].day):
                 mass = math.fsum(self._around(index).values())
                 bounds.append((mass * self._person(self.found[index].who, None), index))
             before = hit
@@ -231,7 +234,7 @@ class Ranking:
         self._raise(strength, own, 1.0)
         factor = self._person(statement.who, sentence) * self._timely(statement.day, sentence)
         factor *= self._aim(strength, sentence) * (1.0 if self._tells(sentence) else 0.4)
-        mass = math.fsum(strength.values()) / self._total
+        mass = self._mass(statement.day, strength)
         stands_for = self.question.stands_for
         return Candidate(
             statement=statement,
@@ -240,6 +243,18 @@ class Ranking:
             coverage=round(mass * min(factor, 1.0), EXACT),
             score=round(mass * factor, EXACT),
         )
+
+    def _mass(self, said: date | None, strength: Mapping[str, float]) -> float:
+        """Share of the question that is found; a day that it names is a word of it."""
+        found = math.fsum(strength.values())
+        if not self._periods:
+            return found / self._total
+        return (found + DATED * self._in_time(said)) / (self._total + DATED)
+
+    def _in_time(self, said: date | None) -> bool:
+        if said is None:
+            return False
+        return any(p.first <= said <= p.last for p in self._periods)
 
     def _tells(self, sentence: Sentence) -> bool:
         # A sentence that only repeats the question, or only reacts, is no answer.
