@@ -1,15 +1,18 @@
 """What each part of `layered` is worth: every switch off, or on, alone.
 
-On the built-in scripts, on LoCoMo and on BEAM: the share of right answers, evidence recall, answers
-that stand in the context, mean tokens of the contexts that questions were asked with, and leaks.
-`outdated` is the share of questions about what has changed whose context quotes an old statement as
-if it still held.
+On the eight generated families, on the written scripts, on LoCoMo and on BEAM: the share of right
+answers, evidence recall, answers that stand in the context, mean tokens of the contexts that
+questions were asked with, and leaks. `outdated` is the share of questions about what has changed
+whose context quotes an old statement as if it still held.
 
-Four conversations more need a part that the scripts hardly use. In `repeats` a monitor says the
-same again and again; in `names` a question is for all whom a conversation was about; in `gone`
-messages are erased after three days, and questions come after five; in `tool_heavy` tools answer at
-length, and the window is wide. It ends with 1 where a switch changes
-no figure.
+Four sets more need a part that the scripts hardly use. In `repeats` a monitor says the same again
+and again; in `names` a question is for all whom a conversation was about; in `gone` messages are
+erased after three days, and questions come after five; in `tool_heavy` tools answer at length, and
+the window is wide.
+
+A part is worth something where it changes a figure for the better, question by question, by more
+than the 95 % interval of the difference: questions are resampled within scripts, and conversations
+of datasets as a whole. It ends with 1 where a part is worth nothing on any set.
 
 The datasets are looked for below MEMSIM_DATA, or below `../shared/data`.
 """
@@ -19,46 +22,78 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
+from benchmarks._ablation_sets import gone, names, repeats
+from benchmarks.comparison import ROOT
 from benchmarks.recall_per_token import DATASETS, mean, played, sets
-from memsim.scenario import ScenarioBuilder
+from memsim.scenario.generator.dials import FAMILIES
+from memsim.scenario.scenario_loader import load_scenario
 from memsim.scenario.script import Scenario, Turn
+from memsim.stats.bootstrap import mean_interval
+from memsim.stats.interval import Interval
 
-SWITCHES: Final = (
-    *("recall=off", "vectors=off", "acl=off", "facts=off", "episodes=off", "offload=off"),
-    *("shorten=off", "deduplicate=on", "entities=on", "opening=0", "standing=1", "near=0"),
-    *("summary=on", "window=8", "mode=agent", "mode=both"),
+PARTS: Final = {
+    **dict.fromkeys(("recall=off", "vectors=off", "acl=off", "facts=off", "episodes=off"), -1),
+    **dict.fromkeys(("offload=off", "shorten=off", "offload=off,shorten=off"), -1),
+    **dict.fromkeys(("opening=0", "standing=1", "near=0"), -1),
+    **dict.fromkeys(("deduplicate=on", "entities=on", "summary=on"), 1),
+}
+"""Switches of parts: with -1 the switched one should be worse, with 1 better."""
+OTHERS: Final = ("window=8", "mode=agent", "mode=both")
+"""What is no part: a size, and ways to use the memory."""
+
+OF_DATASETS: Final = (
+    *("recall=off", "vectors=off", "facts=off", "opening=0", "standing=1", "near=0", "summary=on"),
 )
+"""What is switched on datasets, which take a minute for each row."""
+TOGETHER: Final = "offload=off,shorten=off"
+"""Either of the two parts keeps the results of tools short where the other is off."""
+SETS_OF_OWN: Final = 8
+"""Conversations of each set that needs one part."""
 WIDE: Final = "window=24,window_share=0.4"
 """A window in which much stands, as a host would have it that sends its whole history."""
 
-NOTICE: Final = (
-    "Notice of the pump monitor: pressure is within its limits, the valves are open, the filter was"
-    " changed last week, no alarm is pending, and the next report follows in ten minutes."
-)
-CHATTER: Final = "The kettle has boiled {} times today, and the soup is still cold."
-DECIDED: Final = {
-    "pier": ("The ferry to Vaxholm leaves from pier 7.", "pier 7"),
-    "colour": ("We decided to paint the boat green.", "green"),
-    "key": ("The key of the boathouse hangs behind the stove.", "behind the stove"),
-    "cabin": ("My sister Ragnhild has booked the cabin at Lake Orsa.", "Ragnhild"),
-}
-QUESTIONS: Final = {
-    "pier": "From which pier does the ferry to Vaxholm leave?",
-    "colour": "What colour did we decide to paint the boat?",
-    "key": "Where does the key of the boathouse hang?",
-    "cabin": "Who has booked the cabin at Lake Orsa?",
-}
-PEOPLE: Final = {
-    "Bertrand": "I had lunch with Bertrand, we ate far too much.",
-    "Yusra": "Remind me that Yusra has my ladder.",
-    "Magnus": "We saw Magnus at the harbour, in a red coat.",
-    "Pelle": "The piano goes to Pelle if she still wants it.",
-    "Henrike": "The dog likes Henrike more than me.",
-    "Ottilie": "Yesterday Ottilie called, the boat needs paint.",
-}
+
+class Measured(NamedTuple):
+    """Figures of one question; None where it has none of that kind."""
+
+    right: float | None
+    evidence: float | None
+    answer: float | None
+    tokens: float | None
+    leaks: float | None
+    outdated: float | None
+
+
+FIGURES: Final = Measured._fields
+BETTER: Final = {"tokens": -1, "leaks": -1, "outdated": -1}
+"""Figures of which less is better."""
+
+Questions = Mapping[tuple[str, str], Measured]
+"""What was measured, by the names of scenario and question."""
+
+
+class Worth(NamedTuple):
+    """How much better a part makes a figure of a set, with its interval."""
+
+    part: str
+    set: str
+    figure: str
+    gain: float
+    within: Interval
+
+    @property
+    def sure(self) -> bool:
+        """Whether the interval has no zero in it."""
+        return self.within.low > 0
+
+    def line(self) -> str:
+        """A row of a table in Markdown."""
+        digits = 0 if self.figure == "tokens" else 3
+        gain, low, high = (f"{v:,.{digits}f}" for v in (self.gain, *self.within[:2]))
+        return f"| {self.part} | {self.set} | {self.figure} | {gain} [{low} {high}] |"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,116 +106,117 @@ class Case:
     params: str = ""
     budget: str = "4k"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
-    """What a strategy came to on a set, each a share but for tokens and leaks."""
-
-    right: float
-    evidence: float
-    answer: float
-    tokens: float
-    leaks: int
-    outdated: float
-
-    def line(self, name: str) -> str:
-        """A row of a table in Markdown."""
-        shares = (f"{value:.3f}" for value in (self.right, self.evidence, self.answer))
-        rest = (f"{self.tokens:,.0f}", str(self.leaks), f"{self.outdated:.2f}")
-        return f"| {' | '.join((name, *shares, *rest))} |"
+    def strategy(self, switch: str) -> str:
+        """The strategy with a switch."""
+        return f"layered:{','.join(filter(None, (self.params, switch)))}".rstrip(":")
 
 
 def main() -> int:
-    """Print the tables; 1 where a switch changes no figure."""
+    """Print the tables; 1 where a part is worth nothing."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="no datasets")
     given = parser.parse_args()
-    idle = set(SWITCHES)
+    found: list[Worth] = []
     for case in cases(quick=given.quick):
         print(f"\n{case.name} at {case.budget}\n")
-        print("| strategy | right | evidence | answer | tokens | leaks | outdated |")
-        print("|---|--:|--:|--:|--:|--:|--:|")
+        print(f"| strategy | {' | '.join(FIGURES)} |\n|---|{'--:|' * len(FIGURES)}")
         rows = {}
         for switch in ("", *case.switches):
-            given_params = ",".join(filter(None, (case.params, switch)))
-            ref = f"layered:{given_params}".rstrip(":")
-            rows[switch] = figures(case.scenarios, ref, case.budget)
-            print(rows[switch].line(ref), flush=True)
-        idle -= {switch for switch, row in rows.items() if astuple(row) != astuple(rows[""])}
-    print("every part changes a figure" if not idle else f"without effect: {sorted(idle)}")
+            rows[switch] = measured(case.scenarios, case.strategy(switch), case.budget)
+            print(line(case.strategy(switch), rows[switch]), flush=True)
+        found += [w for switch in case.switches for w in worth(case, switch, rows)]
+    return summary(found)
+
+
+def summary(found: Sequence[Worth]) -> int:
+    """Print what each part is worth; 1 where one is worth nothing."""
+    print("\n| part | set | figure | better by |\n|---|---|---|--:|")
+    parts = [part for part in PARTS if any(w.part == part for w in found)]
+    for one in (w for part in parts for w in found if w.part == part and w.sure):
+        print(one.line())
+    shown = {w.part for w in found if w.sure}
+    shown |= {*TOGETHER.split(",")} if TOGETHER in shown else set()
+    idle = sorted(PARTS.keys() - shown)
+    print("every part is worth something" if not idle else f"worth nothing here: {idle}")
     return int(bool(idle))
 
 
 def cases(*, quick: bool) -> Iterator[Case]:
     """The sets, and the switches that each is played with."""
+    own = range(SETS_OF_OWN)
     both = "recall=off,deduplicate=on"
-    yield Case("repeats", [repeats()], ("deduplicate=on", "recall=off", both), WIDE, "1k")
-    yield Case("names", [names()], ("entities=on",), budget="1k")
-    yield Case("gone", [gone()], ("episodes=off",), "hygiene=messages", "1k")
+    yield Case("repeats", [*map(repeats, own)], ("deduplicate=on", "recall=off", both), WIDE, "1k")
+    yield Case("names", [*map(names, own)], ("entities=on",), budget="1k")
+    yield Case("gone", [*map(gone, own)], ("episodes=off",), "hygiene=messages", "1k")
+    single = [part for part in PARTS if part != TOGETHER]
+    stories = [load_scenario(ROOT / "scenarios" / f"{name}.yaml") for name in FAMILIES]
+    yield Case("generated families", stories, (*single, *OTHERS))
     for name, scenarios in sets(quick=False):
         if name == "tool_heavy":
-            long = ("offload=off", "shorten=off", "offload=off,shorten=off")
+            long = ("offload=off", "shorten=off", TOGETHER)
             yield Case(name, scenarios, long, "window=20,window_share=0.6")
-        elif name == "built-in scenarios" or (name in DATASETS and not quick):
-            yield Case(name, scenarios, SWITCHES)
+        elif name == "built-in scenarios":
+            yield Case("written scripts", scenarios, (*single, *OTHERS))
+        elif name in DATASETS and not quick:
+            yield Case(name, scenarios, OF_DATASETS)
 
 
-def repeats() -> Scenario:
-    """A conversation in which a monitor says the same again and again."""
-    script = ScenarioBuilder("repeats", pace="10min")
-    script.user(
-        "Pump 4 gets a new seal on Friday, and Ragnhild does it.",
-        facts={"seal_day": "Friday", "seal_by": "Ragnhild"},
+def measured(scenarios: Iterable[Scenario], ref: str, budget: str) -> Questions:
+    """A strategy's figures on each question of a set."""
+    return {
+        (scenario.name, probe["probe"]): _of(scenario, probe)
+        for scenario in scenarios
+        for probe in played(scenario, ref, budget)
+    }
+
+
+def _of(scenario: Scenario, probe: Mapping[str, Any]) -> Measured:
+    asked = not probe["unanswerable"]
+    held = asked and bool(probe["context"])
+    old = is_outdated(scenario, probe) if probe["context"] else None
+    return Measured(
+        right=float(probe["outcome"] == "PASS") if asked else None,
+        evidence=probe["scores"].get("evidence_recall") if held else None,
+        answer=probe["scores"]["answer_in_context"] if held else None,
+        tokens=float(probe["context"]["total"]) if held else None,
+        leaks=float(bool(probe["leaks"])),
+        outdated=None if old is None else float(old),
     )
-    script.user("The spare seals are on shelf 19.", facts={"shelf": "shelf 19"})
-    for _ in range(10):
-        script.user(NOTICE).assistant("Seen.")
-    script.probe("seal_by", ask="Who puts the new seal in?", expect="Ragnhild")
-    script.probe("seal_day", ask="When does pump 4 get its seal?", expect="Friday")
-    script.probe("shelf", ask="Where are the spare seals?", expect="shelf 19")
-    return script.build()
 
 
-def names() -> Scenario:
-    """A long conversation, and a question for all whom it was about."""
-    script = ScenarioBuilder("names", pace="3min")
-    for number, text in enumerate(PEOPLE.values()):
-        script.user(text).assistant("I see.")
-        for count in range(4):
-            script.user(CHATTER.format(4 * number + count + 2)).assistant("It will be warm soon.")
-    asked = "Which people did we speak about in this conversation?"
-    script.probe("people", ask=asked, expect=[*PEOPLE], match="all")
-    return script.build()
+def line(name: str, questions: Questions) -> str:
+    """A row of means in Markdown; leaks are counted."""
+    cells = []
+    for figure in FIGURES:
+        values = [v for q in questions.values() if (v := getattr(q, figure)) is not None]
+        shown = f"{mean(values):.3f}" if values else "n/a"
+        shown = f"{mean(values):,.0f}" if figure == "tokens" else shown
+        cells.append(f"{sum(values):.0f}" if figure == "leaks" else shown)
+    return f"| {name} | {' | '.join(cells)} |"
 
 
-def gone() -> Scenario:
-    """A conversation, and questions about it five days later."""
-    script = ScenarioBuilder("gone", pace="1min")
-    for number, (text, _) in enumerate(DECIDED.values()):
-        script.user(text).assistant("Noted.")
-        script.user(CHATTER.format(number + 2)).assistant("It will be warm soon.")
-    script.gap("5d").session("later")
-    for number in range(4):
-        script.user(CHATTER.format(number + 2)).assistant("It will be warm soon.")
-    for name, (_, value) in DECIDED.items():
-        script.probe(name, ask=QUESTIONS[name], expect=value)
-    return script.build()
+def worth(case: Case, switch: str, rows: Mapping[str, Questions]) -> Iterator[Worth]:
+    """What the part of a switch is worth on a set, for each figure that it changes."""
+    if switch not in PARTS:
+        return
+    plain, switched = rows[""], rows[switch]
+    for figure in FIGURES:
+        better = BETTER.get(figure, 1) * PARTS[switch]
+        gains: dict[tuple[str, str], float] = {}
+        for key, question in plain.items():
+            before, after = getattr(question, figure), getattr(switched[key], figure)
+            if before is not None and after is not None:
+                gains[key] = better * (after - before)
+        within = _interval(case, gains)
+        if any(gains.values()) and within is not None:
+            yield Worth(switch, case.name, figure, mean(gains.values()), within)
 
 
-def figures(scenarios: Iterable[Scenario], ref: str, budget: str) -> Figures:
-    """A strategy's figures on a set."""
-    probes = [(s, p) for s in scenarios for p in played(s, ref, budget)]
-    asked = [p for _, p in probes if not p["unanswerable"]]
-    held = [p for p in asked if p["context"]]
-    old = [is_outdated(s, p) for s, p in probes if p["context"]]
-    return Figures(
-        right=mean(float(p["outcome"] == "PASS") for p in asked),
-        evidence=mean(e for p in held if (e := p["scores"].get("evidence_recall")) is not None),
-        answer=mean(a for p in held if (a := p["scores"]["answer_in_context"]) is not None),
-        tokens=mean(p["context"]["total"] for p in held),
-        leaks=sum(bool(p["leaks"]) for _, p in probes),
-        outdated=mean(float(o) for o in old if o is not None),
-    )
+def _interval(case: Case, gains: Mapping[tuple[str, str], float]) -> Interval | None:
+    values, groups = [*gains.values()], [name for name, _ in gains]
+    if case.name in DATASETS:
+        return mean_interval(values, clusters=groups)
+    return mean_interval(values, strata=groups)
 
 
 def is_outdated(scenario: Scenario, probe: Mapping[str, Any]) -> bool | None:
