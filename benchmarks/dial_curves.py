@@ -4,7 +4,7 @@
 
 Each row is a family with one dial at one setting, all others where the family has them. A cell is
 the share of questions whose whole answer stands in the context, over three stories. Forms of
-questions are counted by the share of questions with all of their evidence there, and values told
+questions and kinds of look-alikes are counted by the share of questions with all of their evidence there, and values told
 late by the share of questions that the offline reader answers with the value of today.
 """
 
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import memsim
 from memsim.scenario import ScenarioBuilder
-from memsim.scenario.generator.dials import LANGUAGES
+from memsim.scenario.generator.dials import LANGUAGES, LOOK_ALIKE_KINDS
 from memsim.scenario.generator.question_forms import forms_of
 from memsim.scenario.script import Scenario
 
@@ -49,6 +49,7 @@ CURVES = (
     Curve("updates", "result_size", (0, 500, 2_000, 8_000)),
     Curve("multi_hop", "hops", (1, 2, 4, 6)),
     Curve("multi_hop", "look_alikes", (0, 2, 8)),
+    Curve("multi_hop", "look_alike_kind", LOOK_ALIKE_KINDS, "evidence_all"),
     Curve("aggregation", "items", (1, 4, 12)),
     Curve("aggregation", "removed", (0, 4, 12)),
     Curve("procedures", "steps", (2, 6, 12)),

@@ -16,10 +16,16 @@ import memsim
 from memsim.cli.program import program
 from memsim.errors import ScenarioError
 from memsim.scenario import ScenarioBuilder, load_scenario
-from memsim.scenario.generator.dials import ASKED, DIALS, FAMILIES, Generate
+from memsim.scenario.generator.dials import ASKED, DIALS, FAMILIES, LOOK_ALIKE_KINDS, Generate
 from memsim.scenario.generator.event_log import SessionDays, Story
+from memsim.scenario.generator.look_alike_kinds import LookAlikes
 from memsim.scenario.generator.question_forms import forms_of
-from memsim.scenario.generator.solver import UnprovenAnswerError, proven, without_evidence
+from memsim.scenario.generator.solver import (
+    UnprovenAnswerError,
+    proven,
+    solved,
+    without_evidence,
+)
 from memsim.scenario.generator.story_script import defaults_of, family, story_of
 from memsim.scenario.script import Turn
 from memsim.scoring.answer_score import judge_answer
@@ -28,6 +34,7 @@ DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
 HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100, "reverted": 4}
 HIGH |= {"late": 6, "aliases": 4, "depends": 3, "speakers": 6, "result_size": 2_000}
+KINDS = LOOK_ALIKE_KINDS
 
 
 def settings() -> Iterator[tuple[str, str, int]]:
@@ -353,13 +360,106 @@ def test_a_dial_makes_it_harder(name: str, dial: str) -> None:
     assert any(most[key] < least[key] - 0.05 for key in least), (least, most)
 
 
-def _held(name: str, dials: dict[str, Any]) -> dict[tuple[str, int], float]:
+def _held(
+    name: str, dials: dict[str, Any], metric: str = "answer_in_context"
+) -> dict[tuple[str, int], float]:
     scenario = ScenarioBuilder("x").generate(name, **dials).build()
     found = memsim.run(scenario, ["bm25", "sliding_window"], budgets=["128", "512", "1k"])
     probes = found.to_pandas("probes")
-    held = probes.groupby(["strategy", "budget"])["answer_in_context"].mean()
+    held = probes.groupby(["strategy", "budget"])[metric].mean()
     controls = "full_context", "bm25", "sliding_window"
     return {(s, b): float(held[s, b]) for s in controls for b in (128, 512, 1024)}
+
+
+ALIKE = [(name, kind) for name in FAMILIES if "look_alikes" in defaults_of(name) for kind in KINDS]
+
+
+def _alike(name: str, kind: str, count: int = 3, seed: int = 0) -> Story:
+    step = Generate(
+        line=None, family=name, facts=3, seed=seed, look_alikes=count, look_alike_kind=kind
+    )
+    return story_of(step, DAYS)
+
+
+@pytest.mark.parametrize(("name", "kind"), ALIKE)
+@pytest.mark.parametrize("seed", range(3))
+def test_no_look_alike_entails_an_answer(name: str, kind: str, seed: int) -> None:
+    """Without its evidence no question has its answer, whatever look-alikes say."""
+    story = _alike(name, kind, seed=seed)
+    found = proven(story)
+    needed = {place for one in found for place in one.evidence}
+    others = tuple(event for place, event in enumerate(story.events) if place not in needed)
+
+    for question, left in zip(story.questions, solved(replace(story, events=others)), strict=True):
+        assert not set(left.answer) & set(question.expect)
+    for question, one in zip(story.questions, found, strict=True):
+        assert one.answer not in without_evidence(story, question, one)
+
+
+@pytest.mark.parametrize(("name", "kind"), [(n, k) for n, k in ALIKE if k != "entity"])
+def test_a_look_alike_shares_what_its_kind_says(name: str, kind: str) -> None:
+    """The entity with another attribute, the value of something else, or each in turn."""
+    story = _alike(name, kind)
+    for place in {place for found in proven(story) for place in found.evidence}:
+        told = story.events[place]
+        same = [event for event in story.events if event.session == told.session]
+        of_entity = {e for e in same if e.subject == told.subject and e.attribute != told.attribute}
+        of_value = {e for e in same if e.value == told.value and e.subject != told.subject}
+        if name in {"temporal", "implicit"}:
+            # All of these are the user's: the day, or the form, says of which fact it is.
+            of_entity = {e for e in of_entity if (e.day, e.attribute) != (None, "hint")}
+        least = 1 if kind == "mixed" else 3
+        assert kind == "value" or len(of_entity) >= least
+        assert kind == "attribute" or len(of_value) == least
+
+
+def test_an_answer_that_look_alikes_give_as_well_is_refused() -> None:
+    """Whoever writes a look-alike that entails the answer is told at once."""
+    story = _alike("multi_hop", "value")
+    found = proven(story)
+    twice = tuple(story.events[place] for place in found[0].evidence)
+
+    with pytest.raises(UnprovenAnswerError, match="without its evidence"):
+        proven(replace(story, events=(*twice, *story.events)))
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in ALIKE}))
+def test_look_alikes_of_every_kind_keep_the_bounds(name: str) -> None:
+    """All evidence and all answers in the oracle's context, and none without a memory."""
+    scenarios = [
+        ScenarioBuilder(f"{kind}-{count}")
+        .generate(name, facts=4, distance=6, look_alikes=count, look_alike_kind=kind)
+        .build()
+        for kind in KINDS
+        for count in (0, getattr(family(name), "MOST", {}).get("look_alikes", 8))
+    ]
+    probes = memsim.run(scenarios, "sliding_window:messages=2").to_pandas("probes")
+    told = probes[probes.evidence_all.notna()]
+    held = told.groupby("strategy")[["evidence_all", "answer_in_context"]].mean()
+
+    assert [1.0, 1.0] == [*held.loc["oracle"]]
+    assert [0.0, 0.0] == [*held.loc["no_memory"]]
+
+
+@pytest.mark.parametrize(("name", "kind"), [(n, k) for n, k in ALIKE if k != "entity"])
+def test_look_alikes_of_every_kind_make_it_harder(name: str, kind: str) -> None:
+    """Counted by evidence: the same value elsewhere in a context is no memory of the answer."""
+    most = getattr(family(name), "MOST", {}).get("look_alikes", HIGH["look_alikes"])
+    plain = {"distance": 0, "facts": 4, "look_alike_kind": kind} | (
+        {"facts": 2} if name == "aggregation" else {}
+    )
+    low, high = (_held(name, plain | {"look_alikes": count}, "evidence_all") for count in (0, most))
+
+    assert any(high[key] < low[key] - 0.05 for key in low), (low, high)
+
+
+def test_mixed_look_alikes_take_the_kinds_in_turn() -> None:
+    """None is lost, and the first are of other entities."""
+    counts = [LookAlikes.of("mixed", count) for count in range(7)]
+
+    assert [0, 1, 2, 3, 4, 5, 6] == [sum(count) for count in counts]
+    assert (2, 1, 1) == counts[4]
+    assert (5, 0, 0) == LookAlikes.of(None, 5) == LookAlikes.of("entity", 5)
 
 
 def test_a_story_may_stand_among_other_turns() -> None:
@@ -382,6 +482,8 @@ def test_a_story_may_stand_among_other_turns() -> None:
     ("step", "said"),
     [
         ("{family: updates, hops: 2}", "updates has no dial hops; its dials: facts, distance"),
+        ("{family: updates, look_alike_kind: value}", "updates has no look-alikes, so no"),
+        ("{family: look_alikes, language: de, look_alike_kind: value}", "told in en alone"),
         ("{family: implicit, facts: 11}", "facts of implicit is at most 10, not 11"),
         ("{family: update}", "did you mean 'updates'?"),
         ("{family: updates, updates: 401}", "updates"),

@@ -58,6 +58,13 @@ FORMS: tuple[str, ...] = ("value", "yes_no", "count", "when", "before", "list")
 
 FORM = "how it is asked: a value, yes or no, how many, when, what came before, or all of them"
 
+LOOK_ALIKE_KINDS: tuple[str, ...] = ("entity", "attribute", "value", "mixed")
+"""What a look-alike shares with a fact: its attribute, its entity, its value, or each in turn."""
+
+LOOK_ALIKE_KIND = (
+    "look-alikes tell of another entity, of another attribute, or the same value elsewhere"
+)
+
 ENGLISH = "en"
 
 LANGUAGES: tuple[str, ...] = tuple(
@@ -83,6 +90,9 @@ class Generate:
     seed: Annotated[int, _key(SEED)] = 0
     form: Annotated[str | None, Key(ChoiceKind(FORMS), FORM)] = None
     language: Annotated[str | None, Key(ChoiceKind(LANGUAGES), LANGUAGE)] = None
+    look_alike_kind: Annotated[str | None, Key(ChoiceKind(LOOK_ALIKE_KINDS), LOOK_ALIKE_KIND)] = (
+        None
+    )
     facts: Annotated[int | None, _key(DIALS["facts"])] = None
     distance: Annotated[int | None, _key(DIALS["distance"])] = None
     updates: Annotated[int | None, _key(DIALS["updates"])] = None

@@ -78,6 +78,10 @@ class Draw:
             return name
         return f"{self.pick(_NAMES)} {self.word()}"
 
+    def like(self, name: str) -> str:
+        """Another first name for a first name, else another word."""
+        return self.person() if name.split(maxsplit=1)[0] in _NAMES else self.word()
+
     def take(self, word: str) -> bool:
         """Use a word that was made up elsewhere; False if it was used before."""
         new = word not in self._used

@@ -211,7 +211,11 @@ class _World:
                 return found
             return replace(found, answer=(str(len(found.answer)),) if found.answer else ())
         named = question.choices if question.kind == "first" else (question.claim,)
-        events = {e.value: (e.day or date.min, place) for place, e in self._days}
+        events = {
+            e.value: (e.day or date.min, place)
+            for place, e in self._days
+            if (e.subject, e.attribute) == (question.subject, question.path[0])
+        }
         days = [events[value] for value in named if value in events]
         if len(days) < len(named):
             return Solution()
@@ -236,7 +240,8 @@ class _World:
         found = [
             (place, event)
             for place, event in self._days
-            if event.day == question.day and event.subject == question.subject
+            if event.day == question.day
+            and (event.subject, event.attribute) == (question.subject, question.path[0])
         ]
         answer = tuple(event.value for _, event in found)
         return Solution(answer=answer, evidence=tuple(place for place, _ in found))
@@ -256,7 +261,7 @@ def proven(story: Story) -> list[Solution]:
     """The same, checked: each is the answer that the story states.
 
     Raises:
-        UnprovenAnswerError: it is another.
+        UnprovenAnswerError: it is another, or follows from what it does not need.
     """
     found = solved(story)
     for question, solution in zip(story.questions, found, strict=True):
@@ -264,7 +269,17 @@ def proven(story: Story) -> list[Solution]:
             raise UnprovenAnswerError(
                 f"{question.ask!r} is {solution.answer}, not {question.expect}"
             )
+    _check_others(story, found)
     return found
+
+
+def _check_others(story: Story, found: list[Solution]) -> None:
+    """What no answer needs gives no part of one: neither look-alikes nor other statements."""
+    needed = {place for solution in found for place in solution.evidence}
+    others = _World((n, event) for n, event in enumerate(story.events) if n not in needed)
+    for question in story.questions:
+        if set(others.answer(question).answer) & set(question.expect):
+            raise UnprovenAnswerError(f"{question.ask!r} is answered without its evidence")
 
 
 def without_evidence(

@@ -48,6 +48,8 @@ def check_language(step: Generate, dials: Mapping[str, int]) -> None:
             line=step.line,
         )
     besides = [dial for dial in _ENGLISH_ONLY if dials.get(dial)]
+    if step.look_alike_kind not in {None, "entity"}:
+        besides.append(f"look_alike_kind {step.look_alike_kind}")
     besides += [f"form {step.form}"] if step.form not in {None, VALUE} else []
     if besides:
         raise ScenarioError(

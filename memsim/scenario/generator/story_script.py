@@ -11,7 +11,7 @@ from types import ModuleType
 
 from memsim.errors import ScenarioError
 from memsim.scenario.document import nearest_name
-from memsim.scenario.generator.dials import DIALS, SHARED, Generate
+from memsim.scenario.generator.dials import DIALS, FAMILIES, SHARED, Generate
 from memsim.scenario.generator.entity_aliases import first_names, with_aliases
 from memsim.scenario.generator.event_log import (
     EventKind,
@@ -21,6 +21,7 @@ from memsim.scenario.generator.event_log import (
     StoryEvent,
     StoryQuestion,
 )
+from memsim.scenario.generator.look_alike_kinds import LookAlikes, with_look_alikes
 from memsim.scenario.generator.message_noise import with_noise
 from memsim.scenario.generator.question_forms import VALUE, with_form
 from memsim.scenario.generator.random_draw import Draw
@@ -102,6 +103,12 @@ def settings(step: Generate) -> Mapping[str, int]:
             raise ScenarioError(
                 f"{dial} of {step.family} is at most {most}, not {value}", line=step.line
             )
+    if step.look_alike_kind is not None and "look_alikes" not in defaults:
+        known = ", ".join(name for name in FAMILIES if "look_alikes" in defaults_of(name))
+        raise ScenarioError(
+            f"{step.family} has no look-alikes, so no look_alike_kind; families that have: {known}",
+            line=step.line,
+        )
     return {**defaults, **given}
 
 
@@ -116,12 +123,16 @@ def story_of(step: Generate, days: SessionDays) -> Story:
     if is_foreign(step):
         check_language(step, dials)
         return told_in_language(step, dials, draw, days)
-    made: Story = family(step.family).story(dials, draw, days)
+    alike = LookAlikes.of(step.look_alike_kind, dials.get("look_alikes", 0))
+    own = {**dials, "look_alikes": alike.entity}
+    made: Story = family(step.family).story(own, draw, days)
     # Names and noise draw on their own: the story beneath stays the same at every setting.
     seed = f"{step.family}:{step.seed}"
     if step.form is not None:
         _check_form(step, dials)
         made = with_form(made, step.family, step.form, step.line)
+    beside = draw.beside(f"look_alikes:{seed}")
+    made = with_look_alikes(made, family(step.family), alike, beside)
     made = with_aliases(made, dials.get("aliases", 0), draw.beside(f"aliases:{seed}"))
     return with_noise(made, dials["noise"], f"noise:{seed}")
 
@@ -296,7 +307,11 @@ def _match_of(question: StoryQuestion) -> Match | None:
 
 
 def _labels(step: Generate) -> tuple[Named[str], ...]:
-    given = {"form": step.form, "language": step.language}
+    given = {
+        "form": step.form,
+        "language": step.language,
+        "look_alike_kind": step.look_alike_kind,
+    }
     return tuple(Named(name, word, step.line) for name, word in given.items() if word)
 
 
