@@ -63,6 +63,7 @@ CURVES = (
     Curve("aggregation", "removed", (0, 4, 12)),
     Curve("procedures", "steps", (2, 6, 12)),
     Curve("updates", "noise", (0, 50, 100)),
+    Curve("updates", "code_switching", (0, 50, 100)),
     Curve("updates", "form", forms_of("updates"), "evidence_all"),
     Curve("updates", "language", LANGUAGES),
 )

@@ -16,10 +16,20 @@ import memsim
 from memsim.cli.program import program
 from memsim.errors import ScenarioError
 from memsim.scenario import ScenarioBuilder, load_scenario
-from memsim.scenario.generator.dials import ASKED, DIALS, FAMILIES, LOOK_ALIKE_KINDS, Generate
+from memsim.scenario.generator.dials import (
+    ASKED,
+    DIALS,
+    FAMILIES,
+    LANGUAGES,
+    LOOK_ALIKE_KINDS,
+    Generate,
+)
 from memsim.scenario.generator.event_log import SessionDays, Story
+from memsim.scenario.generator.foreign_phrases import with_code_switching
+from memsim.scenario.generator.language_frames import frames_of
 from memsim.scenario.generator.look_alike_kinds import LookAlikes
 from memsim.scenario.generator.question_forms import forms_of
+from memsim.scenario.generator.random_draw import Draw
 from memsim.scenario.generator.solver import (
     UnprovenAnswerError,
     proven,
@@ -33,6 +43,7 @@ from memsim.scoring.answer_score import judge_answer
 DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
 HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100, "reverted": 4}
+HIGH |= {"code_switching": 100}
 HIGH |= {"late": 6, "aliases": 4, "depends": 3, "speakers": 6, "result_size": 2_000}
 KINDS = LOOK_ALIKE_KINDS
 
@@ -321,6 +332,68 @@ def test_noise_changes_words_and_never_a_value(name: str) -> None:
             assert clean.subject.split("'")[0] in careless.text
 
 
+@pytest.mark.parametrize("name", FAMILIES)
+def test_words_of_another_language_leave_a_statement_whole(name: str) -> None:
+    """The statement stands between them, and the story beneath is the same."""
+    plain, mixed, again = (
+        story_of(Generate(line=None, family=name, code_switching=part), DAYS)
+        for part in (0, 100, 100)
+    )
+    thanks = {frames_of(code).thanks: frames_of(code) for code in LANGUAGES if code != "en"}
+
+    assert mixed == again
+    assert mixed.questions == plain.questions
+    for clean, switched in zip(plain.events, mixed.events, strict=True):
+        assert switched == replace(clean, text=switched.text)
+        before, behind = switched.text.split(clean.text.rstrip(".?"))
+        said = behind[2:].partition(f"{clean.text[-1]} ")[0]
+        language = thanks[said]
+        around = {f"{language.hello}!", *language.talk}
+        assert before.strip() in around
+        assert behind.split(clean.text[-1], 1)[1].strip() in around - {before.strip()}
+
+
+def test_a_part_of_the_statements_has_words_of_one_other_language() -> None:
+    """About as many of a hundred as the dial says, and another language for another seed."""
+    used: set[str] = set()
+    for seed in range(12):
+        plain, mixed = (
+            story_of(Generate(line=None, family="updates", seed=seed, code_switching=part), DAYS)
+            for part in (0, 30)
+        )
+        both = zip(plain.events, mixed.events, strict=True)
+        switched = [new.text for old, new in both if new != old]
+        assert 0.1 < len(switched) / len(plain.events) < 0.5
+        thanks = {frames_of(code).thanks for code in LANGUAGES if code != "en"}
+        (said,) = {max((w for w in thanks if f", {w}" in text), key=len) for text in switched}
+        used.add(said)
+
+    assert len(used) > 6
+
+
+def test_another_language_whose_words_are_in_the_story_is_not_taken() -> None:
+    """Or it would say a value."""
+    story = story_of(Generate(line=None, family="updates", facts=1, updates=0), DAYS)
+    words = {w for c in LANGUAGES if c not in {"en", "ja"} for w in frames_of(c).thanks.split()}
+    named = tuple(replace(story.events[0], kind="unreal", value=word) for word in sorted(words))
+    told = replace(story, events=(*story.events, *named))
+
+    for seed in range(5):
+        mixed = with_code_switching(told, 100, Draw(str(seed)))
+        assert "ありがとう" in mixed.events[0].text
+
+
+def test_who_speaks_stands_before_what_is_written_carelessly() -> None:
+    """A greeting before the name would make it the user's."""
+    for noise, switching in ((100, 0), (0, 100), (100, 100)):
+        step = Generate(
+            line=None, family="temporal", speakers=2, noise=noise, code_switching=switching
+        )
+        events = [event for event in story_of(step, DAYS).events if event.subject != "me"]
+        assert events
+        assert all(event.text.startswith(f"{event.subject}: ") for event in events)
+
+
 def test_a_seed_tells_one_story() -> None:
     """The same fingerprint and the same words, and others for another seed."""
     one, again, other = (
@@ -354,7 +427,7 @@ def test_the_evidence_holds_every_answer_and_nobody_guesses_one(name: str) -> No
 def test_a_dial_makes_it_harder(name: str, dial: str) -> None:
     """At its upper end some simple memory has fewer of the answers in its context."""
     low, high = (value for n, d, value in SETTINGS if (n, d) == (name, dial))
-    plain = {"distance": 0} | ({"facts": 2} if name == "aggregation" else {})
+    plain = {"distance": 0} | ({"facts": 2} if name in {"aggregation", "multi_hop"} else {})
     least, most = (_held(name, plain | {dial: value}) for value in (low, high))
 
     assert any(most[key] < least[key] - 0.05 for key in least), (least, most)
@@ -491,6 +564,7 @@ def test_a_story_may_stand_among_other_turns() -> None:
         ("{family: multi_hop, language: de}", "multi_hop has no language de; families that have"),
         ("{family: updates, language: dee}", "did you mean 'de'?"),
         ("{family: updates, language: de, late: 1}", "late is told in en alone"),
+        ("{family: updates, language: de, code_switching: 5}", "code_switching is told in en"),
         ("{family: updates, language: de, noise: 5}", "noise is told in en alone"),
         ("{family: updates, language: de, form: count}", "form count is told in en alone"),
         (

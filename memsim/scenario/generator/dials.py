@@ -44,13 +44,16 @@ DIALS: Mapping[str, Dial] = {
     "steps": Dial(2, 20, "steps of each procedure"),
     "unknown": Dial(0, 20, "questions about what was never told"),
     "noise": Dial(0, 100, "of a hundred statements, those with typos and courtesies"),
+    "code_switching": Dial(
+        0, 100, "of a hundred statements, those with words of another language in them"
+    ),
 }
 """The dials; a higher setting of each is meant to be harder, but for those of `ASKED`."""
 
 ASKED = frozenset({"unknown"})
 """Dials that say what is asked besides, and make no other question harder."""
 
-SHARED: Mapping[str, int] = {"noise": 0}
+SHARED: Mapping[str, int] = {"noise": 0, "code_switching": 0}
 """Dials that every family has, and where they stand."""
 
 FORMS: tuple[str, ...] = ("value", "yes_no", "count", "when", "before", "list")
@@ -110,3 +113,4 @@ class Generate:
     steps: Annotated[int | None, _key(DIALS["steps"])] = None
     unknown: Annotated[int | None, _key(DIALS["unknown"])] = None
     noise: Annotated[int | None, _key(DIALS["noise"])] = None
+    code_switching: Annotated[int | None, _key(DIALS["code_switching"])] = None

@@ -57,6 +57,10 @@ class Draw:
         """A whole number between two, both included."""
         return self._random.randint(least, most)
 
+    def happens(self, percent: int) -> bool:
+        """Whether something happens that does so many times of a hundred."""
+        return self._random.randrange(100) < percent
+
     def shuffled(self, items: Sequence[T]) -> list[T]:
         """The items in any order."""
         return self._random.sample(items, len(items))
