@@ -25,7 +25,7 @@ class Dial(NamedTuple):
 
 
 DIALS: Mapping[str, Dial] = {
-    "facts": Dial(1, 2_000, "how many things are asked about"),
+    "facts": Dial(1, 10_000, "how many things are told of, to be asked about"),
     "distance": Dial(0, 500_000, "turns of other talk, spread over the sessions"),
     "updates": Dial(0, 400, "how often each fact changes"),
     "unreal": Dial(0, 20, "changes of each fact that are denied, supposed, quoted or joked"),
@@ -42,6 +42,7 @@ DIALS: Mapping[str, Dial] = {
     "items": Dial(1, 20, "things in each list at the end"),
     "removed": Dial(0, 20, "things that leave each list again"),
     "steps": Dial(2, 20, "steps of each procedure"),
+    "asked": Dial(1, 1_000, "questions that have an answer, at most; chance takes them"),
     "unknown": Dial(0, 20, "questions about what was never told"),
     "noise": Dial(0, 100, "of a hundred statements, those with typos and courtesies"),
     "code_switching": Dial(
@@ -50,10 +51,10 @@ DIALS: Mapping[str, Dial] = {
 }
 """The dials; a higher setting of each is meant to be harder, but for those of `ASKED`."""
 
-ASKED = frozenset({"unknown"})
+ASKED = frozenset({"asked", "unknown"})
 """Dials that say what is asked besides, and make no other question harder."""
 
-SHARED: Mapping[str, int] = {"noise": 0, "code_switching": 0}
+SHARED: Mapping[str, int] = {"noise": 0, "code_switching": 0, "asked": 1_000}
 """Dials that every family has, and where they stand."""
 
 FORMS: tuple[str, ...] = ("value", "yes_no", "count", "when", "before", "list")
@@ -111,6 +112,7 @@ class Generate:
     items: Annotated[int | None, _key(DIALS["items"])] = None
     removed: Annotated[int | None, _key(DIALS["removed"])] = None
     steps: Annotated[int | None, _key(DIALS["steps"])] = None
+    asked: Annotated[int | None, _key(DIALS["asked"])] = None
     unknown: Annotated[int | None, _key(DIALS["unknown"])] = None
     noise: Annotated[int | None, _key(DIALS["noise"])] = None
     code_switching: Annotated[int | None, _key(DIALS["code_switching"])] = None
