@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +37,20 @@ from memsim.scenario.generator.solver import (
     solved,
     without_evidence,
 )
-from memsim.scenario.generator.story_script import defaults_of, family, story_of
+from memsim.scenario.generator.story_script import (
+    StoryScript,
+    defaults_of,
+    family,
+    most_of,
+    story_of,
+)
 from memsim.scenario.script import Turn
 from memsim.scoring.answer_score import judge_answer
 
 DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
 HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100, "reverted": 4}
-HIGH |= {"code_switching": 100}
+HIGH |= {"code_switching": 100, "asked": 3}
 HIGH |= {"late": 6, "aliases": 4, "depends": 3, "speakers": 6, "result_size": 2_000}
 KINDS = LOOK_ALIKE_KINDS
 
@@ -533,6 +540,104 @@ def test_mixed_look_alikes_take_the_kinds_in_turn() -> None:
     assert [0, 1, 2, 3, 4, 5, 6] == [sum(count) for count in counts]
     assert (2, 1, 1) == counts[4]
     assert (5, 0, 0) == LookAlikes.of(None, 5) == LookAlikes.of("entity", 5)
+
+
+def test_some_of_the_questions_are_asked_of_all_that_is_told() -> None:
+    """Chance takes them, in their order and the same ones again; what has no answer stays."""
+    all_of, some, again, other = (
+        story_of(Generate(line=None, family="updates", facts=40, asked=asked, unknown=2), DAYS)
+        for asked in (40, 5, 5, 6)
+    )
+
+    assert all_of.events == some.events
+    assert some == again
+    assert 7 == len(some.questions)
+    assert all_of.questions[-2:] == some.questions[-2:]
+    places = [all_of.questions.index(question) for question in some.questions]
+    assert places == sorted(places) != [*range(5), 40, 41]
+    assert 8 == len(other.questions)
+
+
+@pytest.mark.parametrize(
+    ("dials", "pace", "apart"),
+    [
+        ({"facts": 8, "distance": 80}, "1m", 7),
+        ({"facts": 300, "distance": 0, "updates": 1, "unreal": 0}, "30m", 13),
+        ({"facts": 2, "distance": 600, "updates": 1, "unreal": 0}, "30m", 13),
+        ({"facts": 600, "distance": 0, "updates": 1, "unreal": 0, "late": 1}, "1h", 32),
+    ],
+)
+def test_sessions_are_as_far_apart_as_what_they_hold(
+    dials: dict[str, Any], pace: str, apart: int
+) -> None:
+    """A week, and the days that the longest of them takes; dates in the text go by it."""
+    scenario = ScenarioBuilder("x", pace=pace).generate("updates", **dials).build()
+    turns = [event for event in scenario.events(7) if isinstance(event, Turn)]
+    begins = {turn.session: turn.time for turn in reversed(turns)}
+    first, second, *_ = sorted(begins.values())
+
+    assert timedelta(days=apart) == second - first
+    assert all(a.time <= b.time for a, b in pairwise(turns))
+
+
+def test_a_story_that_outlasts_the_calendar_is_refused() -> None:
+    """With what to turn down, and no traceback."""
+    step = Generate(line=3, family="temporal", facts=10_000, asked=1)
+    begins = datetime(2026, 1, 5, tzinfo=UTC)
+    for pace in (timedelta(days=300), timedelta(days=100_000_000)):
+        with pytest.raises(ScenarioError, match="outlasts the year 9999"):
+            StoryScript(step, "g1_", begins, pace)
+
+
+def test_codes_get_longer_before_they_are_used_up() -> None:
+    """There are 9,000 of four digits; the first 8,000 are of them."""
+    draw = Draw("codes")
+    codes = [draw.code() for _ in range(8_500)]
+
+    assert len({*codes}) == len(codes)
+    assert ({4}, {5}) == ({*map(len, codes[:8_000])}, {*map(len, codes[8_000:])})
+
+
+BIG: dict[str, dict[str, int]] = {
+    "aggregation": {"items": 1, "removed": 0, "look_alikes": 0},
+    "look_alikes": {},
+    "multi_hop": {"hops": 1, "look_alikes": 0},
+    "procedures": {"steps": 2, "updates": 0},
+    "temporal": {},
+    "updates": {"updates": 0, "unreal": 0},
+}
+"""Families of ten thousand facts; the one with the most statements stands where it does."""
+
+
+def test_every_family_but_those_of_few_frames_has_ten_thousand_facts() -> None:
+    """The others have as many as they have sentences."""
+    assert {*BIG} == {*FAMILIES} - {"implicit", "preferences"}
+    assert {10_000} == {most_of(name, "facts") for name in BIG}
+
+
+@pytest.mark.parametrize("name", BIG)
+def test_ten_thousand_facts_are_told_and_some_are_asked(name: str) -> None:
+    """A story of them loads, and each of its questions is proven."""
+    dials = BIG[name] | {"facts": 10_000, "asked": 20, "unknown": 2}
+    scenario = ScenarioBuilder("x").generate(name, **dials).build()
+
+    assert scenario.turns >= 10_000
+    assert 22 == len(scenario.probes)
+    assert all(probe.facts for probe in scenario.probes if not probe.unanswerable)
+
+
+def test_the_oracle_answers_of_ten_thousand_facts() -> None:
+    """All of the questions that are asked; no memory has an answer, and search has many."""
+    dials = {"facts": 10_000, "updates": 0, "unreal": 0, "asked": 50, "distance": 20}
+    scenario = ScenarioBuilder("x").generate("updates", **dials).build()
+    played = memsim.run(scenario, ["oracle", "bm25", "no_memory"], controls=False)
+    probes = played.to_pandas("probes")
+    told = probes[probes.evidence_all.notna()]
+    held = told.groupby("strategy")[["evidence_all", "answer_in_context", "passed"]].mean()
+
+    assert [1.0, 1.0, 1.0] == [*held.loc["oracle"]]
+    assert [0.0, 0.0, 0.0] == [*held.loc["no_memory"]]
+    assert held.answer_in_context["bm25"] > 0.5
 
 
 def test_a_story_may_stand_among_other_turns() -> None:
