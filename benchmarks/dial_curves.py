@@ -4,19 +4,21 @@
 
 Each row is a family with one dial at one setting, all others where the family has them. A cell is
 the share of questions whose whole answer stands in the context, over three stories. Forms of
-questions are counted by the share of questions with all of their evidence there, and values told
-late by the share of questions that the offline reader answers with the value of today.
+questions and kinds of look-alikes are counted by the share of questions with all of their evidence
+there, and values told late by the share of questions that the offline reader answers with the value
+of today. Kinds of look-alikes are turned with two hops and three look-alikes.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import memsim
 from memsim.scenario import ScenarioBuilder
-from memsim.scenario.generator.dials import LANGUAGES
+from memsim.scenario.generator.dials import LANGUAGES, LOOK_ALIKE_KINDS
 from memsim.scenario.generator.question_forms import forms_of
 from memsim.scenario.script import Scenario
 
@@ -26,12 +28,13 @@ SEEDS = 3
 
 
 class Curve(NamedTuple):
-    """A dial, the family that it is turned in, and its settings."""
+    """A dial, the family that it is turned in, its settings, and where other dials stand."""
 
     family: str
     dial: str
     settings: tuple[int | str, ...]
     metric: str = "answer_in_context"
+    beside: Mapping[str, int] = MappingProxyType({})
 
 
 CURVES = (
@@ -49,10 +52,18 @@ CURVES = (
     Curve("updates", "result_size", (0, 500, 2_000, 8_000)),
     Curve("multi_hop", "hops", (1, 2, 4, 6)),
     Curve("multi_hop", "look_alikes", (0, 2, 8)),
+    Curve(
+        "multi_hop",
+        "look_alike_kind",
+        LOOK_ALIKE_KINDS,
+        "evidence_all",
+        {"hops": 2, "look_alikes": 3},
+    ),
     Curve("aggregation", "items", (1, 4, 12)),
     Curve("aggregation", "removed", (0, 4, 12)),
     Curve("procedures", "steps", (2, 6, 12)),
     Curve("updates", "noise", (0, 50, 100)),
+    Curve("updates", "code_switching", (0, 50, 100)),
     Curve("updates", "form", forms_of("updates"), "evidence_all"),
     Curve("updates", "language", LANGUAGES),
 )
@@ -84,7 +95,7 @@ def _rows(curve: Curve, budget: str) -> Iterator[str]:
 
 def _story(curve: Curve, value: int | str, seed: int) -> Scenario:
     builder = ScenarioBuilder(f"{curve.family}-{curve.dial}-{value}-{seed}")
-    return builder.generate(curve.family, seed=seed, **{curve.dial: value}).build()
+    return builder.generate(curve.family, seed=seed, **curve.beside, **{curve.dial: value}).build()
 
 
 if __name__ == "__main__":

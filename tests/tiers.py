@@ -78,6 +78,8 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "memory/index/test_nearest_vectors.py::test_among_many_nearly_all_of_the_nearest_are_found",
         "memory/index/test_nearest_vectors.py::test_how_many_came_at_once_changes_nothing",
         "memory/compaction/test_coverage.py::test_a_long_run_loses_nothing",
+        "scenario/test_generated_stories.py::test_ten_thousand_facts_are_told_and_some_are_asked",
+        "scenario/test_generated_stories.py::test_the_oracle_answers_of_ten_thousand_facts",
         "memory/index/test_vectors.py::test_among_many_vectors_nearly_all_of_the_nearest_are_found",
         "memory/compaction/test_parts.py::test_a_very_long_history_is_compacted_as_a_short_one",
         "memory/compaction/test_parts.py::test_work_grows_with_the_history_and_no_faster",

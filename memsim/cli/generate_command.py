@@ -17,6 +17,8 @@ from memsim.scenario.generator.dials import (
     FORMS,
     LANGUAGE,
     LANGUAGES,
+    LOOK_ALIKE_KIND,
+    LOOK_ALIKE_KINDS,
     SEED,
     SHARED,
     Generate,
@@ -47,6 +49,11 @@ Examples:
     help="Another seed tells another story.",
 )
 @click.option("--form", type=click.Choice(FORMS), help=f"{FORM[0].upper()}{FORM[1:]}.")
+@click.option(
+    "--look-alike-kind",
+    type=click.Choice(LOOK_ALIKE_KINDS),
+    help=f"{LOOK_ALIKE_KIND[0].upper()}{LOOK_ALIKE_KIND[1:]}.",
+)
 @click.option("--language", metavar="CODE", help=f"{LANGUAGE[0].upper()}{LANGUAGE[1:]}.")
 @_dials
 @click.option(
@@ -62,6 +69,7 @@ def command(
     seed: int,
     form: str | None,
     language: str | None,
+    look_alike_kind: str | None,
     output: Path | None,
     written: bool,
     force: bool,
@@ -77,7 +85,15 @@ def command(
         terminal.say_lines(list(_families(terminal)))
         return 0
     _check_names(family, language)
-    step = Generate(line=None, family=family, seed=seed, form=form, language=language, **dials)
+    step = Generate(
+        line=None,
+        family=family,
+        seed=seed,
+        form=form,
+        language=language,
+        look_alike_kind=look_alike_kind,
+        **dials,
+    )
     text = _script(step, output, written=written)
     if output is None:
         click.echo(text, nl=False)

@@ -44,6 +44,7 @@ _HOME: Mapping[str, str] = {
     "removed": "aggregation",
     "steps": "procedures",
     "noise": "updates",
+    "code_switching": "updates",
 }
 """The family that a dial is turned in, where none is named."""
 

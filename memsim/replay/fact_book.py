@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -107,16 +108,33 @@ class FactBook:
         self._forgotten: set[str] = set()
         self._sources: dict[str, list[Fact]] = {}
         self._paths: dict[str, list[Stop]] = {}
-        self._wanted: MessageSearch | None = None
+        self._wanted = MessageSearch({})
+        # What a turn may move: facts that are new or in a context, and those that a search finds.
+        self._order: dict[str, int] = {}
+        self._stated_by: dict[Sought, dict[str, None]] = {}
+        self._unplaced: dict[str, None] = {}
+        self._present: dict[str, None] = {}
+        # Few facts are private or not to be remembered, and each question asks for those.
+        self._private: set[str] = set()
+        self._no_store: set[str] = set()
 
     def plant(self, fact: Fact) -> None:
         """Note a fact that was stated."""
-        self._versions.setdefault(fact.id, []).append(fact)
+        versions = self._versions.setdefault(fact.id, [])
+        if versions:
+            del self._stated_by[sought(versions[-1])][fact.id]
+        else:
+            self._order[fact.id] = len(self._order)
+            self._unplaced[fact.id] = None
+        versions.append(fact)
+        self._stated_by.setdefault(sought(fact), {})[fact.id] = None
+        self._private.update([fact.id] if fact.private else [])
+        self._no_store.update([fact.id] if fact.no_store else [])
         if fact.replaces and fact.replaces != fact.id:
             self._replaced[fact.id] = fact.replaces
         self._sources.setdefault(fact.source, []).append(fact)
         self._forgotten.discard(fact.id)
-        self._wanted = None
+        self._wanted.add(fact.source, _values(self._sources[fact.source]))
 
     def grant(self, granted: GrantEvent) -> None:
         """Grant a viewer facts, or revoke the grant."""
@@ -177,10 +195,14 @@ class FactBook:
         """
         return tuple(
             fact
-            for versions in self._versions.values()
-            for fact in versions
+            for fact in self._versions_of(self._forgotten | self._private)
             if fact.id in self._forgotten or self._withheld(fact, viewer)
         )
+
+    def _versions_of(self, names: AbstractSet[str]) -> Iterator[Fact]:
+        """Every version of some facts, in the order in which these were first stated."""
+        for name in sorted(names & self._order.keys(), key=self._order.__getitem__):
+            yield from self._versions[name]
 
     def _withheld(self, fact: Fact, viewer: str) -> bool:
         mine = fact.principal == viewer or (fact.principal, viewer, fact.id) in self._granted
@@ -203,8 +225,7 @@ class FactBook:
         """
         return tuple(
             fact
-            for versions in self._versions.values()
-            for fact in versions
+            for fact in self._versions_of(self._no_store)
             if self._is_barred(fact) and (fact.session != session or fact.id in probe.facts)
         )
 
@@ -229,17 +250,20 @@ class FactBook:
         """Note where each fact is in a context; the facts that moved, with their new section."""
         if not self._sources:
             return {}
-        if self._wanted is None:
-            self._wanted = self.wanted(self._sources)
         seen = self._wanted.sightings(context)
+        found = {name: None for part in seen for name in self._stated_by.get(part, ())}
+        may_move = {**self._unplaced, **self._present, **found}
         moved: dict[str, Presence] = {}
-        for name, versions in self._versions.items():
-            sighting = seen.get(sought(versions[-1]))
+        for name in sorted(may_move, key=self._order.__getitem__):
+            latest = self._versions[name][-1]
+            sighting = seen.get(sought(latest))
             presence: Presence = sighting.presence if sighting else "absent"
             path = self._paths.setdefault(name, [])
             if not path or path[-1].presence != presence:
-                path.append(Stop(turn=turn, presence=presence, cause=_cause(versions[-1], events)))
+                path.append(Stop(turn=turn, presence=presence, cause=_cause(latest, events)))
                 moved[name] = presence
+        self._unplaced.clear()
+        self._present = found
         return moved
 
     def path(self, fact: str | None) -> tuple[Stop, ...]:
@@ -275,10 +299,23 @@ class MessageSearch:
     """
 
     def __init__(self, values: Mapping[str, tuple[str, ...]]) -> None:
-        self._values = values
-        self._with_values = tuple(source for source, stated in values.items() if stated)
+        self._values = dict(values)
+        self._with_values: tuple[str, ...] | None = None
         self._sought: ValueSearch | None = None
         self._found: tuple[str, frozenset[str]] = ("", frozenset())
+
+    def add(self, source: str, values: tuple[str, ...]) -> None:
+        """Look for one more message, or for other values of it."""
+        self._values[source] = values
+        self._with_values = None
+        self._sought = None
+        self._found = ("", frozenset())
+
+    def _valued(self) -> tuple[str, ...]:
+        """The messages that state values."""
+        if self._with_values is None:
+            self._with_values = tuple(source for source, stated in self._values.items() if stated)
+        return self._with_values
 
     def sightings(self, context: Context) -> dict[Sought, FactSighting]:
         """The messages that are in a context, and where; each value that they state likewise."""
@@ -304,7 +341,7 @@ class MessageSearch:
             if part not in seen or not seen[part].verbatim:
                 seen[part] = quoted
         # A text that does not say what it was made from may be made from any of them.
-        unnamed = () if message.quotes or message.derived_from else self._with_values
+        unnamed = () if message.quotes or message.derived_from else self._valued()
         for source in (*message.derived_from, *unnamed):
             for value in self._stated(message, source):
                 # A part of a message holds the fact for certain only where its value is known.

@@ -32,7 +32,7 @@ from memsim.scenario.script_plan import (
 from memsim.scenario.value_kinds import DistinctNames
 from memsim.scenario.words import ValueSearch
 
-MAX_STEPS = 50_000
+MAX_STEPS = 250_000
 """Steps of a script with its repetitions written out; a filler is one, however long."""
 
 _COUNT = re.compile(r"\$i(?![A-Za-z])")

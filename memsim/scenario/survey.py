@@ -128,7 +128,7 @@ class Survey:
         return ((planted.fact.value, planted.line) for planted in self.order)
 
 
-MAX_VALUES = 250_000
+MAX_VALUES = 2_000_000
 """Characters of all facts and answers together."""
 
 MAX_TEXT = 10_000_000

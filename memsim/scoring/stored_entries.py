@@ -136,6 +136,10 @@ class _StoreJudge:
         self._planted = store.planted
         self._said = store.said
         self._search = ValueSearch(p.fact.value for p in store.planted if not p.fact.statement)
+        self._places: dict[str, list[int]] = {}
+        for place, planted in enumerate(store.planted):
+            if not planted.fact.statement:
+                self._places.setdefault(planted.fact.value, []).append(place)
         self._statements = StatementSearch([p.fact for p in store.planted])
         self._words: dict[int, frozenset[str]] = {}
         self._in_force = {p.fact.value for p in store.planted if p.state == "current"}
@@ -159,11 +163,10 @@ class _StoreJudge:
         turns = [m.turn for i in surface.sources if (m := self._said.get(i))]
         # What was made from earlier messages alone cannot state a fact that was said later.
         latest = max(turns, default=None)
+        stated = {place for value in found for place in self._places.get(value, ())}
+        stated |= {place for place in told if self._planted[place].fact.statement}
         return frozenset(
-            place
-            for place, planted in enumerate(self._planted)
-            if (place in told if planted.fact.statement else planted.fact.value in found)
-            and (latest is None or latest >= planted.fact.turn)
+            place for place in stated if latest is None or latest >= self._planted[place].fact.turn
         )
 
     def _kind_of_values(self, surface: Surface, states: frozenset[int]) -> EntryKind:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 from memsim.context import Context, Section
 from memsim.message import EPOCH, composed
-from memsim.replay.fact_book import FactBook, MessageSearch
+from memsim.replay.fact_book import FactBook, MessageSearch, sought
 from memsim.scenario.script import Fact
 
 QUOTED = composed("user", "Order A-17 comes on Tuesday.", id="r1", quotes=("m1",))
@@ -78,3 +79,41 @@ def test_a_false_version_is_never_in_force() -> None:
     book.plant(replace(MOVED, id="false", value="Ana moved to Rome.", contradicts="move"))
 
     assert ["current", "untrue"] == [planted.state for planted in book.inventory()]
+
+
+def test_the_path_of_a_fact_is_what_every_turn_shows_of_it() -> None:
+    """Only facts that a turn may move are looked at; a look at all of them gives the same."""
+    for seed in range(20):
+        chance = random.Random(seed)
+        book, latest, last = FactBook(), dict[str, Fact](), dict[str, str]()
+        for turn in range(1, 60):
+            for _ in range(chance.randrange(3)):
+                name, source = f"f{chance.randrange(6)}", f"m{chance.randrange(9)}"
+                value = f"Trikoland {chance.randrange(4)}"
+                fact = replace(MOVED, id=name, value=value, source=source, statement=False)
+                book.plant(fact)
+                latest[name] = fact
+            sources = tuple({f"m{chance.randrange(9)}" for _ in range(chance.randrange(3))})
+            text = f"It was Trikoland {chance.randrange(4)}."
+            shown = context(text, derived=sources if chance.random() < 0.8 else ())
+            told = {planted.fact.source: None for planted in book.inventory()}
+            seen = book.wanted(told).sightings(shown)
+            where = {
+                name: seen[sought(fact)].presence if sought(fact) in seen else "absent"
+                for name, fact in latest.items()
+            }
+            moved = {name: place for name, place in where.items() if last.get(name) != place}
+            assert [*moved.items()] == [*book.track(shown, turn, ()).items()]
+            last = {**last, **where}
+
+
+def test_hidden_facts_come_in_the_order_in_which_they_were_first_stated() -> None:
+    """Private ones and those to be forgotten, with every version; others are not among them."""
+    book = FactBook()
+    for name, source, private in (("b", "m1", False), ("a", "m2", True), ("c", "m3", False)):
+        book.plant(replace(MOVED, id=name, source=source, private=private))
+    book.plant(replace(MOVED, id="b", source="m4"))
+    book.forget(["b", "z"])
+
+    assert ["m1", "m4", "m2"] == [fact.source for fact in book.hidden("ben")]
+    assert ["m1", "m4"] == [fact.source for fact in book.hidden("ana")]

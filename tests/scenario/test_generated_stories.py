@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +17,42 @@ import memsim
 from memsim.cli.program import program
 from memsim.errors import ScenarioError
 from memsim.scenario import ScenarioBuilder, load_scenario
-from memsim.scenario.generator.dials import ASKED, DIALS, FAMILIES, Generate
+from memsim.scenario.generator.dials import (
+    ASKED,
+    DIALS,
+    FAMILIES,
+    LANGUAGES,
+    LOOK_ALIKE_KINDS,
+    Generate,
+)
 from memsim.scenario.generator.event_log import SessionDays, Story
+from memsim.scenario.generator.foreign_phrases import with_code_switching
+from memsim.scenario.generator.language_frames import frames_of
+from memsim.scenario.generator.look_alike_kinds import LookAlikes
 from memsim.scenario.generator.question_forms import forms_of
-from memsim.scenario.generator.solver import UnprovenAnswerError, proven, without_evidence
-from memsim.scenario.generator.story_script import defaults_of, family, story_of
+from memsim.scenario.generator.random_draw import Draw
+from memsim.scenario.generator.solver import (
+    UnprovenAnswerError,
+    proven,
+    solved,
+    without_evidence,
+)
+from memsim.scenario.generator.story_script import (
+    StoryScript,
+    defaults_of,
+    family,
+    most_of,
+    story_of,
+)
 from memsim.scenario.script import Turn
 from memsim.scoring.answer_score import judge_answer
 
 DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
 HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100, "reverted": 4}
+HIGH |= {"code_switching": 100, "asked": 3}
 HIGH |= {"late": 6, "aliases": 4, "depends": 3, "speakers": 6, "result_size": 2_000}
+KINDS = LOOK_ALIKE_KINDS
 
 
 def settings() -> Iterator[tuple[str, str, int]]:
@@ -314,6 +339,68 @@ def test_noise_changes_words_and_never_a_value(name: str) -> None:
             assert clean.subject.split("'")[0] in careless.text
 
 
+@pytest.mark.parametrize("name", FAMILIES)
+def test_words_of_another_language_leave_a_statement_whole(name: str) -> None:
+    """The statement stands between them, and the story beneath is the same."""
+    plain, mixed, again = (
+        story_of(Generate(line=None, family=name, code_switching=part), DAYS)
+        for part in (0, 100, 100)
+    )
+    thanks = {frames_of(code).thanks: frames_of(code) for code in LANGUAGES if code != "en"}
+
+    assert mixed == again
+    assert mixed.questions == plain.questions
+    for clean, switched in zip(plain.events, mixed.events, strict=True):
+        assert switched == replace(clean, text=switched.text)
+        before, behind = switched.text.split(clean.text.rstrip(".?"))
+        said = behind[2:].partition(f"{clean.text[-1]} ")[0]
+        language = thanks[said]
+        around = {f"{language.hello}!", *language.talk}
+        assert before.strip() in around
+        assert behind.split(clean.text[-1], 1)[1].strip() in around - {before.strip()}
+
+
+def test_a_part_of_the_statements_has_words_of_one_other_language() -> None:
+    """About as many of a hundred as the dial says, and another language for another seed."""
+    used: set[str] = set()
+    for seed in range(12):
+        plain, mixed = (
+            story_of(Generate(line=None, family="updates", seed=seed, code_switching=part), DAYS)
+            for part in (0, 30)
+        )
+        both = zip(plain.events, mixed.events, strict=True)
+        switched = [new.text for old, new in both if new != old]
+        assert 0.1 < len(switched) / len(plain.events) < 0.5
+        thanks = {frames_of(code).thanks for code in LANGUAGES if code != "en"}
+        (said,) = {max((w for w in thanks if f", {w}" in text), key=len) for text in switched}
+        used.add(said)
+
+    assert len(used) > 6
+
+
+def test_another_language_whose_words_are_in_the_story_is_not_taken() -> None:
+    """Or it would say a value."""
+    story = story_of(Generate(line=None, family="updates", facts=1, updates=0), DAYS)
+    words = {w for c in LANGUAGES if c not in {"en", "ja"} for w in frames_of(c).thanks.split()}
+    named = tuple(replace(story.events[0], kind="unreal", value=word) for word in sorted(words))
+    told = replace(story, events=(*story.events, *named))
+
+    for seed in range(5):
+        mixed = with_code_switching(told, 100, Draw(str(seed)))
+        assert "ありがとう" in mixed.events[0].text
+
+
+def test_who_speaks_stands_before_what_is_written_carelessly() -> None:
+    """A greeting before the name would make it the user's."""
+    for noise, switching in ((100, 0), (0, 100), (100, 100)):
+        step = Generate(
+            line=None, family="temporal", speakers=2, noise=noise, code_switching=switching
+        )
+        events = [event for event in story_of(step, DAYS).events if event.subject != "me"]
+        assert events
+        assert all(event.text.startswith(f"{event.subject}: ") for event in events)
+
+
 def test_a_seed_tells_one_story() -> None:
     """The same fingerprint and the same words, and others for another seed."""
     one, again, other = (
@@ -347,19 +434,210 @@ def test_the_evidence_holds_every_answer_and_nobody_guesses_one(name: str) -> No
 def test_a_dial_makes_it_harder(name: str, dial: str) -> None:
     """At its upper end some simple memory has fewer of the answers in its context."""
     low, high = (value for n, d, value in SETTINGS if (n, d) == (name, dial))
-    plain = {"distance": 0} | ({"facts": 2} if name == "aggregation" else {})
+    plain = {"distance": 0} | ({"facts": 2} if name in {"aggregation", "multi_hop"} else {})
     least, most = (_held(name, plain | {dial: value}) for value in (low, high))
 
     assert any(most[key] < least[key] - 0.05 for key in least), (least, most)
 
 
-def _held(name: str, dials: dict[str, Any]) -> dict[tuple[str, int], float]:
+def _held(
+    name: str, dials: dict[str, Any], metric: str = "answer_in_context"
+) -> dict[tuple[str, int], float]:
     scenario = ScenarioBuilder("x").generate(name, **dials).build()
     found = memsim.run(scenario, ["bm25", "sliding_window"], budgets=["128", "512", "1k"])
     probes = found.to_pandas("probes")
-    held = probes.groupby(["strategy", "budget"])["answer_in_context"].mean()
+    held = probes.groupby(["strategy", "budget"])[metric].mean()
     controls = "full_context", "bm25", "sliding_window"
     return {(s, b): float(held[s, b]) for s in controls for b in (128, 512, 1024)}
+
+
+ALIKE = [(name, kind) for name in FAMILIES if "look_alikes" in defaults_of(name) for kind in KINDS]
+
+
+def _alike(name: str, kind: str, count: int = 3, seed: int = 0) -> Story:
+    step = Generate(
+        line=None, family=name, facts=3, seed=seed, look_alikes=count, look_alike_kind=kind
+    )
+    return story_of(step, DAYS)
+
+
+@pytest.mark.parametrize(("name", "kind"), ALIKE)
+@pytest.mark.parametrize("seed", range(3))
+def test_no_look_alike_entails_an_answer(name: str, kind: str, seed: int) -> None:
+    """Without its evidence no question has its answer, whatever look-alikes say."""
+    story = _alike(name, kind, seed=seed)
+    found = proven(story)
+    needed = {place for one in found for place in one.evidence}
+    others = tuple(event for place, event in enumerate(story.events) if place not in needed)
+
+    for question, left in zip(story.questions, solved(replace(story, events=others)), strict=True):
+        assert not set(left.answer) & set(question.expect)
+    for question, one in zip(story.questions, found, strict=True):
+        assert one.answer not in without_evidence(story, question, one)
+
+
+@pytest.mark.parametrize(("name", "kind"), [(n, k) for n, k in ALIKE if k != "entity"])
+def test_a_look_alike_shares_what_its_kind_says(name: str, kind: str) -> None:
+    """The entity with another attribute, the value of something else, or each in turn."""
+    story = _alike(name, kind)
+    for place in {place for found in proven(story) for place in found.evidence}:
+        told = story.events[place]
+        same = [event for event in story.events if event.session == told.session]
+        of_entity = {e for e in same if e.subject == told.subject and e.attribute != told.attribute}
+        of_value = {e for e in same if e.value == told.value and e.subject != told.subject}
+        if name in {"temporal", "implicit"}:
+            # All of these are the user's: the day, or the form, says of which fact it is.
+            of_entity = {e for e in of_entity if (e.day, e.attribute) != (None, "hint")}
+        least = 1 if kind == "mixed" else 3
+        assert kind == "value" or len(of_entity) >= least
+        assert kind == "attribute" or len(of_value) == least
+
+
+def test_an_answer_that_look_alikes_give_as_well_is_refused() -> None:
+    """Whoever writes a look-alike that entails the answer is told at once."""
+    story = _alike("multi_hop", "value")
+    found = proven(story)
+    twice = tuple(story.events[place] for place in found[0].evidence)
+
+    with pytest.raises(UnprovenAnswerError, match="without its evidence"):
+        proven(replace(story, events=(*twice, *story.events)))
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in ALIKE}))
+def test_look_alikes_of_every_kind_keep_the_bounds(name: str) -> None:
+    """All evidence and all answers in the oracle's context, and none without a memory."""
+    scenarios = [
+        ScenarioBuilder(f"{kind}-{count}")
+        .generate(name, facts=4, distance=6, look_alikes=count, look_alike_kind=kind)
+        .build()
+        for kind in KINDS
+        for count in (0, getattr(family(name), "MOST", {}).get("look_alikes", 8))
+    ]
+    probes = memsim.run(scenarios, "sliding_window:messages=2").to_pandas("probes")
+    told = probes[probes.evidence_all.notna()]
+    held = told.groupby("strategy")[["evidence_all", "answer_in_context"]].mean()
+
+    assert [1.0, 1.0] == [*held.loc["oracle"]]
+    assert [0.0, 0.0] == [*held.loc["no_memory"]]
+
+
+@pytest.mark.parametrize(("name", "kind"), [(n, k) for n, k in ALIKE if k != "entity"])
+def test_look_alikes_of_every_kind_make_it_harder(name: str, kind: str) -> None:
+    """Counted by evidence: the same value elsewhere in a context is no memory of the answer."""
+    most = getattr(family(name), "MOST", {}).get("look_alikes", HIGH["look_alikes"])
+    plain = {"distance": 0, "facts": 4, "look_alike_kind": kind} | (
+        {"facts": 2} if name == "aggregation" else {}
+    )
+    low, high = (_held(name, plain | {"look_alikes": count}, "evidence_all") for count in (0, most))
+
+    assert any(high[key] < low[key] - 0.05 for key in low), (low, high)
+
+
+def test_mixed_look_alikes_take_the_kinds_in_turn() -> None:
+    """None is lost, and the first are of other entities."""
+    counts = [LookAlikes.of("mixed", count) for count in range(7)]
+
+    assert [0, 1, 2, 3, 4, 5, 6] == [sum(count) for count in counts]
+    assert (2, 1, 1) == counts[4]
+    assert (5, 0, 0) == LookAlikes.of(None, 5) == LookAlikes.of("entity", 5)
+
+
+def test_some_of_the_questions_are_asked_of_all_that_is_told() -> None:
+    """Chance takes them, in their order and the same ones again; what has no answer stays."""
+    all_of, some, again, other = (
+        story_of(Generate(line=None, family="updates", facts=40, asked=asked, unknown=2), DAYS)
+        for asked in (40, 5, 5, 6)
+    )
+
+    assert all_of.events == some.events
+    assert some == again
+    assert 7 == len(some.questions)
+    assert all_of.questions[-2:] == some.questions[-2:]
+    places = [all_of.questions.index(question) for question in some.questions]
+    assert places == sorted(places) != [*range(5), 40, 41]
+    assert 8 == len(other.questions)
+
+
+@pytest.mark.parametrize(
+    ("dials", "pace", "apart"),
+    [
+        ({"facts": 8, "distance": 80}, "1m", 7),
+        ({"facts": 300, "distance": 0, "updates": 1, "unreal": 0}, "30m", 13),
+        ({"facts": 2, "distance": 600, "updates": 1, "unreal": 0}, "30m", 13),
+        ({"facts": 600, "distance": 0, "updates": 1, "unreal": 0, "late": 1}, "1h", 32),
+    ],
+)
+def test_sessions_are_as_far_apart_as_what_they_hold(
+    dials: dict[str, Any], pace: str, apart: int
+) -> None:
+    """A week, and the days that the longest of them takes; dates in the text go by it."""
+    scenario = ScenarioBuilder("x", pace=pace).generate("updates", **dials).build()
+    turns = [event for event in scenario.events(7) if isinstance(event, Turn)]
+    begins = {turn.session: turn.time for turn in reversed(turns)}
+    first, second, *_ = sorted(begins.values())
+
+    assert timedelta(days=apart) == second - first
+    assert all(a.time <= b.time for a, b in pairwise(turns))
+
+
+def test_a_story_that_outlasts_the_calendar_is_refused() -> None:
+    """With what to turn down, and no traceback."""
+    step = Generate(line=3, family="temporal", facts=10_000, asked=1)
+    begins = datetime(2026, 1, 5, tzinfo=UTC)
+    for pace in (timedelta(days=300), timedelta(days=100_000_000)):
+        with pytest.raises(ScenarioError, match="outlasts the year 9999"):
+            StoryScript(step, "g1_", begins, pace)
+
+
+def test_codes_get_longer_before_they_are_used_up() -> None:
+    """There are 9,000 of four digits; the first 8,000 are of them."""
+    draw = Draw("codes")
+    codes = [draw.code() for _ in range(8_500)]
+
+    assert len({*codes}) == len(codes)
+    assert ({4}, {5}) == ({*map(len, codes[:8_000])}, {*map(len, codes[8_000:])})
+
+
+BIG: dict[str, dict[str, int]] = {
+    "aggregation": {"items": 1, "removed": 0, "look_alikes": 0},
+    "look_alikes": {},
+    "multi_hop": {"hops": 1, "look_alikes": 0},
+    "procedures": {"steps": 2, "updates": 0},
+    "temporal": {},
+    "updates": {"updates": 0, "unreal": 0},
+}
+"""Families of ten thousand facts; the one with the most statements stands where it does."""
+
+
+def test_every_family_but_those_of_few_frames_has_ten_thousand_facts() -> None:
+    """The others have as many as they have sentences."""
+    assert {*BIG} == {*FAMILIES} - {"implicit", "preferences"}
+    assert {10_000} == {most_of(name, "facts") for name in BIG}
+
+
+@pytest.mark.parametrize("name", BIG)
+def test_ten_thousand_facts_are_told_and_some_are_asked(name: str) -> None:
+    """A story of them loads, and each of its questions is proven."""
+    dials = BIG[name] | {"facts": 10_000, "asked": 20, "unknown": 2}
+    scenario = ScenarioBuilder("x").generate(name, **dials).build()
+
+    assert scenario.turns >= 10_000
+    assert 22 == len(scenario.probes)
+    assert all(probe.facts for probe in scenario.probes if not probe.unanswerable)
+
+
+def test_the_oracle_answers_of_ten_thousand_facts() -> None:
+    """All of the questions that are asked; no memory has an answer, and search has many."""
+    dials = {"facts": 10_000, "updates": 0, "unreal": 0, "asked": 50, "distance": 20}
+    scenario = ScenarioBuilder("x").generate("updates", **dials).build()
+    played = memsim.run(scenario, ["oracle", "bm25", "no_memory"], controls=False)
+    probes = played.to_pandas("probes")
+    told = probes[probes.evidence_all.notna()]
+    held = told.groupby("strategy")[["evidence_all", "answer_in_context", "passed"]].mean()
+
+    assert [1.0, 1.0, 1.0] == [*held.loc["oracle"]]
+    assert [0.0, 0.0, 0.0] == [*held.loc["no_memory"]]
+    assert held.answer_in_context["bm25"] > 0.5
 
 
 def test_a_story_may_stand_among_other_turns() -> None:
@@ -382,6 +660,8 @@ def test_a_story_may_stand_among_other_turns() -> None:
     ("step", "said"),
     [
         ("{family: updates, hops: 2}", "updates has no dial hops; its dials: facts, distance"),
+        ("{family: updates, look_alike_kind: value}", "updates has no look-alikes, so no"),
+        ("{family: look_alikes, language: de, look_alike_kind: value}", "told in en alone"),
         ("{family: implicit, facts: 11}", "facts of implicit is at most 10, not 11"),
         ("{family: update}", "did you mean 'updates'?"),
         ("{family: updates, updates: 401}", "updates"),
@@ -389,6 +669,7 @@ def test_a_story_may_stand_among_other_turns() -> None:
         ("{family: multi_hop, language: de}", "multi_hop has no language de; families that have"),
         ("{family: updates, language: dee}", "did you mean 'de'?"),
         ("{family: updates, language: de, late: 1}", "late is told in en alone"),
+        ("{family: updates, language: de, code_switching: 5}", "code_switching is told in en"),
         ("{family: updates, language: de, noise: 5}", "noise is told in en alone"),
         ("{family: updates, language: de, form: count}", "form count is told in en alone"),
         (

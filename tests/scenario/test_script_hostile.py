@@ -64,7 +64,7 @@ HOSTILE: dict[str, tuple[Callable[[], str], str]] = {
     "filler_million": (lambda: f"{HEAD}turns:\n  - filler: 1000000\n", "fine"),
     "repeat_million": (
         lambda: f"{HEAD}turns:\n- repeat: {{times: 1000000, turns: [{{user: Hello $i.}}]}}\n",
-        "more than 50,000 turns without filler",
+        "more than 250,000 turns without filler",
     ),
     "repeat_text": (
         lambda: (

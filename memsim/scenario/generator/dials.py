@@ -25,7 +25,7 @@ class Dial(NamedTuple):
 
 
 DIALS: Mapping[str, Dial] = {
-    "facts": Dial(1, 2_000, "how many things are asked about"),
+    "facts": Dial(1, 10_000, "how many things are told of, to be asked about"),
     "distance": Dial(0, 500_000, "turns of other talk, spread over the sessions"),
     "updates": Dial(0, 400, "how often each fact changes"),
     "unreal": Dial(0, 20, "changes of each fact that are denied, supposed, quoted or joked"),
@@ -42,21 +42,32 @@ DIALS: Mapping[str, Dial] = {
     "items": Dial(1, 20, "things in each list at the end"),
     "removed": Dial(0, 20, "things that leave each list again"),
     "steps": Dial(2, 20, "steps of each procedure"),
+    "asked": Dial(1, 1_000, "questions that have an answer, at most; chance takes them"),
     "unknown": Dial(0, 20, "questions about what was never told"),
     "noise": Dial(0, 100, "of a hundred statements, those with typos and courtesies"),
+    "code_switching": Dial(
+        0, 100, "of a hundred statements, those with words of another language in them"
+    ),
 }
 """The dials; a higher setting of each is meant to be harder, but for those of `ASKED`."""
 
-ASKED = frozenset({"unknown"})
+ASKED = frozenset({"asked", "unknown"})
 """Dials that say what is asked besides, and make no other question harder."""
 
-SHARED: Mapping[str, int] = {"noise": 0}
+SHARED: Mapping[str, int] = {"noise": 0, "code_switching": 0, "asked": 1_000}
 """Dials that every family has, and where they stand."""
 
 FORMS: tuple[str, ...] = ("value", "yes_no", "count", "when", "before", "list")
 """How a story may be asked about: as its family does it, or in another form where it can be."""
 
 FORM = "how it is asked: a value, yes or no, how many, when, what came before, or all of them"
+
+LOOK_ALIKE_KINDS: tuple[str, ...] = ("entity", "attribute", "value", "mixed")
+"""What a look-alike shares with a fact: its attribute, its entity, its value, or each in turn."""
+
+LOOK_ALIKE_KIND = (
+    "look-alikes tell of another entity, of another attribute, or the same value elsewhere"
+)
 
 ENGLISH = "en"
 
@@ -83,6 +94,9 @@ class Generate:
     seed: Annotated[int, _key(SEED)] = 0
     form: Annotated[str | None, Key(ChoiceKind(FORMS), FORM)] = None
     language: Annotated[str | None, Key(ChoiceKind(LANGUAGES), LANGUAGE)] = None
+    look_alike_kind: Annotated[str | None, Key(ChoiceKind(LOOK_ALIKE_KINDS), LOOK_ALIKE_KIND)] = (
+        None
+    )
     facts: Annotated[int | None, _key(DIALS["facts"])] = None
     distance: Annotated[int | None, _key(DIALS["distance"])] = None
     updates: Annotated[int | None, _key(DIALS["updates"])] = None
@@ -98,5 +112,7 @@ class Generate:
     items: Annotated[int | None, _key(DIALS["items"])] = None
     removed: Annotated[int | None, _key(DIALS["removed"])] = None
     steps: Annotated[int | None, _key(DIALS["steps"])] = None
+    asked: Annotated[int | None, _key(DIALS["asked"])] = None
     unknown: Annotated[int | None, _key(DIALS["unknown"])] = None
     noise: Annotated[int | None, _key(DIALS["noise"])] = None
+    code_switching: Annotated[int | None, _key(DIALS["code_switching"])] = None

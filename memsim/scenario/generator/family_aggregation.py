@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
@@ -22,11 +23,15 @@ ABOUT = "What belongs to a list that was never told at once?"
 
 
 class Collection(NamedTuple):
-    """How a list grows, shrinks and is asked for."""
+    """How a list grows, shrinks and is asked for.
+
+    `beside` tells of another list of the same person in almost the same words.
+    """
 
     ask: str
     adds: tuple[str, ...]
     removes: str
+    beside: str
     holds: str
     size: str
 
@@ -40,6 +45,7 @@ COLLECTIONS = (
             "{o} grows some {v} moss in a jar.",
         ),
         "The {v} one died, so {o} grows it no more.",
+        "{o} paints a {v} fern by the window.",
         "Is {v} one of the plants that {o} grows?",
         "How many plants does {o} grow?",
     ),
@@ -51,6 +57,7 @@ COLLECTIONS = (
             "For the journey {o} studies {v}.",
         ),
         "{o} has given {v} up and studies it no longer.",
+        "{o} hears {v} in the evening from the neighbours.",
         "Is {v} one of the languages that {o} studies?",
         "How many languages does {o} study?",
     ),
@@ -62,6 +69,7 @@ COLLECTIONS = (
             "{o} plays a {v} flute as well.",
         ),
         "{o} has sold the {v} thing and plays it no more.",
+        "{o} mends the {v} horn of a band.",
         "Is {v} one of the instruments that {o} plays?",
         "How many instruments does {o} play?",
     ),
@@ -103,6 +111,18 @@ def _event(kind: str, text: str, owner: str, value: str, session: int) -> StoryE
         value=value,
         session=session,
     )
+
+
+def beside(event: StoryEvent, _number: int, draw: Draw) -> StoryEvent:
+    """A thing on another list of the same person."""
+    kind = next(kind for kind in COLLECTIONS if event.text in _told(kind, event))
+    value = draw.word()
+    text = kind.beside.format(o=event.subject, v=value)
+    return replace(event, kind="adds", text=text, attribute="other list", value=value)
+
+
+def _told(kind: Collection, event: StoryEvent) -> set[str]:
+    return {t.format(o=event.subject, v=event.value) for t in (*kind.adds, kind.removes)}
 
 
 def _question(kind: Collection, owner: str, left: list[str]) -> StoryQuestion:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
 from memsim.scenario.generator.random_draw import Draw
@@ -13,6 +14,12 @@ ABOUT = "Which of many facts in almost the same words is the one?"
 _PLACES = ("at the pool", "in the cellar", "at the station", "in the gym", "at the harbour")
 _LAST_PLACES = ("behind the stage", "on the ferry", "in the attic")
 _ALL = (*_PLACES, *_LAST_PLACES)
+
+
+_THINGS = ("bench", "stall", "shelf", "rack", "cabin", "mooring", "booth", "store", "desk", "safe")
+_COLOURS = ("blue", "grey", "low", "wide", "old")
+_PARTS = ("hinge", "handle", "shelf", "hook", "plate", "lamp", "mirror", "rail", "grille", "foot")
+_CODES = ("stock", "colour", "repair", "order", "test")
 
 
 def story(dials: Mapping[str, int], draw: Draw, _days: SessionDays) -> Story:
@@ -39,6 +46,27 @@ def story(dials: Mapping[str, int], draw: Draw, _days: SessionDays) -> Story:
     told = [event for events in draw.shuffled(first) for event in events]
     events = (*told, *draw.shuffled(later))
     return Story(events=events, questions=tuple(questions), sessions=2)
+
+
+def beside(event: StoryEvent, number: int, draw: Draw) -> StoryEvent:
+    """Another code of the same locker, or another thing that its owner rents there."""
+    of, kind = number % len(_PARTS), number // len(_PARTS) % len(_CODES)
+    if event.attribute == "code":
+        attribute, value = f"{_CODES[kind]} code of the {_PARTS[of]}", draw.code()
+        text = f"The {attribute} of {event.subject} is {value}."
+    else:
+        attribute, value = f"{_COLOURS[kind]} {_THINGS[of]}", draw.word()
+        text = event.text.replace(event.value, value).replace("The locker", f"The {attribute}", 1)
+    return replace(event, text=text, attribute=attribute, value=value)
+
+
+def elsewhere(event: StoryEvent, draw: Draw) -> StoryEvent:
+    """The same code of another locker, or somebody else who rents the same one."""
+    if event.attribute == "code":
+        name = draw.word()
+        return replace(event, text=f"The code of {name} is {event.value}.", subject=name)
+    owner = draw.person()
+    return replace(event, text=event.text.replace(event.subject, owner), subject=owner)
 
 
 def _event(text: str, subject: str, attribute: str, value: str, session: int) -> StoryEvent:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
@@ -21,12 +22,16 @@ ABOUT = "What follows from facts that were told apart?"
 
 
 class Link(NamedTuple):
-    """A relation: how it is told, how it is asked last, and how it stands inside of a question."""
+    """A relation: how it is told, how it is asked last, and how it stands inside of a question.
+
+    `beside` tells another relation of the same entity in almost the same words.
+    """
 
     attribute: str
     told: str
     ask: str
     inside: str
+    beside: str
     person: bool
 
 
@@ -36,6 +41,7 @@ LINKS = (
         "{a} has found a job at {b}.",
         "At which company does {x} work?",
         "the company that employs {x}",
+        "{a} has found a tailor at {b}.",
         person=False,
     ),
     Link(
@@ -43,6 +49,7 @@ LINKS = (
         "{b} is the town where {a} has its offices.",
         "In which town are the offices of {x}?",
         "the town with the offices of {x}",
+        "{b} is the town where {a} has its warehouses.",
         person=False,
     ),
     Link(
@@ -50,6 +57,7 @@ LINKS = (
         "The people of {a} have chosen {b} as mayor.",
         "Who is mayor of {x}?",
         "the mayor of {x}",
+        "The people of {a} have chosen {b} as beekeeper.",
         person=True,
     ),
     Link(
@@ -57,14 +65,23 @@ LINKS = (
         "{a} sails on a boat called {b}.",
         "On which boat does {x} sail?",
         "the boat of {x}",
+        "{a} dives from a boat called {b}.",
         person=False,
     ),
-    Link("builder", "{a} was built by {b}.", "Who built {x}?", "the builder of {x}", person=True),
+    Link(
+        "builder",
+        "{a} was built by {b}.",
+        "Who built {x}?",
+        "the builder of {x}",
+        "{a} was painted by {b}.",
+        person=True,
+    ),
     Link(
         "street",
         "{a} lives in a house on {b} Lane.",
         "On which lane does {x} live?",
         "the lane of {x}",
+        "{a} lets out a house on {b} Lane.",
         person=False,
     ),
 )
@@ -100,6 +117,19 @@ def _told(chain: list[str], place: int, session: int) -> StoryEvent:
         attribute=link.attribute,
         value=b,
         session=session,
+    )
+
+
+def beside(event: StoryEvent, _number: int, draw: Draw) -> StoryEvent:
+    """Another relation of the same entity."""
+    (link,) = (link for link in LINKS if link.attribute == event.attribute)
+    value = draw.person() if link.person else draw.word()
+    return replace(
+        event,
+        kind="adds",
+        text=link.beside.format(a=event.subject, b=value),
+        attribute=f"other {link.attribute}",
+        value=value,
     )
 
 

@@ -95,6 +95,20 @@ def _late(event: StoryEvent, session: int, draw: Draw) -> StoryEvent:
     return replace(event, text=text, value=value, session=session)
 
 
+def beside(event: StoryEvent, _number: int, draw: Draw) -> StoryEvent:
+    """What was only dreamt on the same day."""
+    value = draw.word()
+    done = event.text.replace(event.value, value)
+    text = done.replace(" I ", " I dreamt that I ", 1)
+    return replace(event, text=text, attribute="dream", value=value)
+
+
+def elsewhere(event: StoryEvent, draw: Draw) -> StoryEvent:
+    """Somebody else who did the same on that day."""
+    speaker = draw.person()
+    return replace(event, text=f"{speaker}: {event.text}", subject=speaker)
+
+
 def _question(event: StoryEvent, *late: StoryEvent) -> StoryQuestion:
     assert event.day is not None  # noqa: S101 - each of these has its day
     told = sorted(late, key=lambda one: one.session)

@@ -12,6 +12,7 @@ A language is one TOML file of the folder `languages`, named by its ISO 639-1 co
 
 In a sentence `{o}` is who keeps something, `{e}` who did something, `{g}` whose it is, `{t}` and
 `{p}` the thing as an object, `{q}` the thing in a question. `{at}` and `{to}` are forms of a place.
+What is in `talk`, `hello` and `thanks` says nothing of them.
 """
 
 from __future__ import annotations
@@ -73,6 +74,8 @@ class LanguageFrames:
     restored: str
     ask: str
     talk: tuple[str, ...]
+    hello: str
+    thanks: str
     gap: str = ""
 
     def things_of_all(self) -> list[ThingForms]:

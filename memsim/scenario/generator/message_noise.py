@@ -38,14 +38,20 @@ def with_noise(story: Story, percent: int, seed: str) -> Story:
     return replace(story, events=events)
 
 
+def speaker_and_words(event: StoryEvent, text: str) -> tuple[str, str]:
+    """Who says a statement, as `Hugo: `, and what; the user says what begins with nobody's name."""
+    speaker = f"{event.subject}: "
+    return (speaker, text.removeprefix(speaker)) if text.startswith(speaker) else ("", text)
+
+
 def _careless(event: StoryEvent, chance: random.Random) -> str:
-    text = _misspelt(event, chance)
+    speaker, text = speaker_and_words(event, _misspelt(event, chance))
     end = "" if text.endswith("?") else "."
     text = text.rstrip(".!")
     # Only the first letter may lose its case, and only where neither thing nor value begins.
-    if not event.text.startswith((event.value, event.subject)):
+    if not event.text.removeprefix(speaker).startswith((event.value, event.subject)):
         text = text[0].lower() + text[1:]
-    return f"{chance.choice(_BEFORE)}{text}{end}{chance.choice(_BEHIND)}"
+    return f"{speaker}{chance.choice(_BEFORE)}{text}{end}{chance.choice(_BEHIND)}"
 
 
 def _misspelt(event: StoryEvent, chance: random.Random) -> str:

@@ -59,8 +59,9 @@ def with_form(story: Story, family: str, form: str, line: int | None) -> Story:
     if form not in known:
         has = ", ".join((VALUE, *known))
         raise ScenarioError(f"{family} has no form {form}; its forms: {has}", line=line)
+    about = _by_subject(story)
     questions = tuple(
-        known[form](_Asked(question, number, _about(story, question), story))
+        known[form](_Asked(question, number, about.get(question.subject, []), story))
         for number, question in enumerate(story.questions)
     )
     return replace(story, questions=questions)
@@ -70,9 +71,13 @@ VALUE = "value"
 """The form in which a family asks by itself."""
 
 
-def _about(story: Story, question: StoryQuestion) -> list[StoryEvent]:
-    real = (e for e in story.events if e.subject == question.subject and e.kind != "unreal")
-    return sorted(real, key=lambda event: event.day or date.min)
+def _by_subject(story: Story) -> Mapping[str, list[StoryEvent]]:
+    """What is told of each thing and is so, in order of the days."""
+    found: dict[str, list[StoryEvent]] = {}
+    for event in sorted(story.events, key=lambda event: event.day or date.min):
+        if event.kind != "unreal":
+            found.setdefault(event.subject, []).append(event)
+    return found
 
 
 # -- facts that change

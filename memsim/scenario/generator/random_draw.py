@@ -35,6 +35,9 @@ _NAMES = (
     *("Ulla", "Vito", "Wanda", "Xenia", "Yara", "Zeno", "Anouk", "Bela", "Cosmo", "Dunja"),
 )
 
+_CODES = 8_000
+"""Codes of four digits, of 9,000: the last ones would be drawn too often before they are new."""
+
 
 class Draw:
     """Chance with a seed; what it makes up is made up once."""
@@ -42,11 +45,13 @@ class Draw:
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
         self._used: set[str] = set()
+        self._codes = 0
 
     def beside(self, seed: str) -> Draw:
         """Chance with a seed of its own, whose words are new to this one as well."""
         other = Draw(seed)
         other._used = self._used
+        other._codes = self._codes
         return other
 
     def pick(self, options: Sequence[T]) -> T:
@@ -57,6 +62,16 @@ class Draw:
         """A whole number between two, both included."""
         return self._random.randint(least, most)
 
+    def happens(self, percent: int) -> bool:
+        """Whether something happens that does so many times of a hundred."""
+        return self._random.randrange(100) < percent
+
+    def some(self, items: Sequence[T], most: int) -> list[T]:
+        """So many of the items at most, in their order."""
+        if len(items) <= most:
+            return [*items]
+        return [items[n] for n in sorted(self._random.sample(range(len(items)), most))]
+
     def shuffled(self, items: Sequence[T]) -> list[T]:
         """The items in any order."""
         return self._random.sample(items, len(items))
@@ -66,8 +81,12 @@ class Draw:
         return self._new(self._syllables)
 
     def code(self) -> str:
-        """Four digits."""
-        return self._new(lambda: str(self.number(1000, 9999)))
+        """Four digits; more once most of those are used up."""
+        digits, most = 4, _CODES
+        while self._codes >= most:
+            digits, most = digits + 1, most * 10
+        self._codes += 1
+        return self._new(lambda: str(self.number(10 ** (digits - 1), 10**digits - 1)))
 
     def person(self) -> str:
         """A first name; with a made-up surname once the names are used up."""
@@ -77,6 +96,10 @@ class Draw:
             self._used.add(name)
             return name
         return f"{self.pick(_NAMES)} {self.word()}"
+
+    def like(self, name: str) -> str:
+        """Another first name for a first name, else another word."""
+        return self.person() if name.split(maxsplit=1)[0] in _NAMES else self.word()
 
     def take(self, word: str) -> bool:
         """Use a word that was made up elsewhere; False if it was used before."""

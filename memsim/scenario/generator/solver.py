@@ -54,14 +54,17 @@ class _World:
         self._lists: dict[tuple[str, str], dict[str, tuple[int, str]]] = {}
         self._gone: dict[tuple[str, str], list[str]] = {}
         self._removed: dict[tuple[str, str], dict[str, tuple[int, str]]] = {}
-        self._days: list[tuple[int, StoryEvent]] = []
+        self._days: dict[tuple[str, str, date], list[tuple[int, str]]] = {}
+        self._dates: dict[tuple[str, str, str], tuple[date, int]] = {}
         for place, event in events:
             self._take(place, event)
 
     def _take(self, place: int, event: StoryEvent) -> None:
         key = self._first_name(event.subject), event.attribute
         if event.day is not None:
-            self._days.append((place, event))
+            about = event.subject, event.attribute
+            self._days.setdefault((*about, event.day), []).append((place, event.value))
+            self._dates[*about, event.value] = event.day, place
         match event.kind:
             case "is" | "follows":
                 self._hold(key, event, place, event.value)
@@ -211,8 +214,9 @@ class _World:
                 return found
             return replace(found, answer=(str(len(found.answer)),) if found.answer else ())
         named = question.choices if question.kind == "first" else (question.claim,)
-        events = {e.value: (e.day or date.min, place) for place, e in self._days}
-        days = [events[value] for value in named if value in events]
+        about = question.subject, question.path[0]
+        events = {v: self._dates[*about, v] for v in named if (*about, v) in self._dates}
+        days = [*events.values()]
         if len(days) < len(named):
             return Solution()
         evidence = tuple(sorted(place for _, place in days))
@@ -233,12 +237,9 @@ class _World:
         return Solution(answer=tuple(held), stale=stale, evidence=evidence)
 
     def _of_day(self, question: StoryQuestion) -> Solution:
-        found = [
-            (place, event)
-            for place, event in self._days
-            if event.day == question.day and event.subject == question.subject
-        ]
-        answer = tuple(event.value for _, event in found)
+        assert question.day is not None  # noqa: S101 - each of these has its day
+        found = self._days.get((question.subject, question.path[0], question.day), [])
+        answer = tuple(value for _, value in found)
         return Solution(answer=answer, evidence=tuple(place for place, _ in found))
 
 
@@ -256,7 +257,7 @@ def proven(story: Story) -> list[Solution]:
     """The same, checked: each is the answer that the story states.
 
     Raises:
-        UnprovenAnswerError: it is another.
+        UnprovenAnswerError: it is another, or follows from what it does not need.
     """
     found = solved(story)
     for question, solution in zip(story.questions, found, strict=True):
@@ -264,7 +265,17 @@ def proven(story: Story) -> list[Solution]:
             raise UnprovenAnswerError(
                 f"{question.ask!r} is {solution.answer}, not {question.expect}"
             )
+    _check_others(story, found)
     return found
+
+
+def _check_others(story: Story, found: list[Solution]) -> None:
+    """What no answer needs gives no part of one: neither look-alikes nor other statements."""
+    needed = {place for solution in found for place in solution.evidence}
+    others = _World((n, event) for n, event in enumerate(story.events) if n not in needed)
+    for question in story.questions:
+        if set(others.answer(question).answer) & set(question.expect):
+            raise UnprovenAnswerError(f"{question.ask!r} is answered without its evidence")
 
 
 def without_evidence(

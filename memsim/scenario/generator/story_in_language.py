@@ -27,7 +27,7 @@ from memsim.scenario.generator.question_forms import VALUE
 from memsim.scenario.generator.random_draw import Draw
 from memsim.scenario.script import Ability
 
-_ENGLISH_ONLY = ("late", "aliases", "depends", "noise")
+_ENGLISH_ONLY = ("late", "aliases", "depends", "noise", "code_switching")
 """Dials whose sentences are English."""
 
 
@@ -48,6 +48,8 @@ def check_language(step: Generate, dials: Mapping[str, int]) -> None:
             line=step.line,
         )
     besides = [dial for dial in _ENGLISH_ONLY if dials.get(dial)]
+    if step.look_alike_kind not in {None, "entity"}:
+        besides.append(f"look_alike_kind {step.look_alike_kind}")
     besides += [f"form {step.form}"] if step.form not in {None, VALUE} else []
     if besides:
         raise ScenarioError(

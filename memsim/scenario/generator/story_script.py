@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -11,7 +12,7 @@ from types import ModuleType
 
 from memsim.errors import ScenarioError
 from memsim.scenario.document import nearest_name
-from memsim.scenario.generator.dials import DIALS, SHARED, Generate
+from memsim.scenario.generator.dials import DIALS, FAMILIES, SHARED, Generate
 from memsim.scenario.generator.entity_aliases import first_names, with_aliases
 from memsim.scenario.generator.event_log import (
     EventKind,
@@ -21,6 +22,8 @@ from memsim.scenario.generator.event_log import (
     StoryEvent,
     StoryQuestion,
 )
+from memsim.scenario.generator.foreign_phrases import with_code_switching
+from memsim.scenario.generator.look_alike_kinds import LookAlikes, with_look_alikes
 from memsim.scenario.generator.message_noise import with_noise
 from memsim.scenario.generator.question_forms import VALUE, with_form
 from memsim.scenario.generator.random_draw import Draw
@@ -102,6 +105,12 @@ def settings(step: Generate) -> Mapping[str, int]:
             raise ScenarioError(
                 f"{dial} of {step.family} is at most {most}, not {value}", line=step.line
             )
+    if step.look_alike_kind is not None and "look_alikes" not in defaults:
+        known = ", ".join(name for name in FAMILIES if "look_alikes" in defaults_of(name))
+        raise ScenarioError(
+            f"{step.family} has no look-alikes, so no look_alike_kind; families that have: {known}",
+            line=step.line,
+        )
     return {**defaults, **given}
 
 
@@ -111,19 +120,33 @@ def story_of(step: Generate, days: SessionDays) -> Story:
     Raises:
         ScenarioError: the family has no such dial.
     """
-    draw = Draw(f"{step.family}:{step.seed}")
+    seed = f"{step.family}:{step.seed}"
+    draw = Draw(seed)
     dials = settings(step)
     if is_foreign(step):
         check_language(step, dials)
-        return told_in_language(step, dials, draw, days)
-    made: Story = family(step.family).story(dials, draw, days)
-    # Names and noise draw on their own: the story beneath stays the same at every setting.
-    seed = f"{step.family}:{step.seed}"
+        told = told_in_language(step, dials, draw, days)
+        return _sampled(told, dials["asked"], Draw(f"asked:{seed}"))
+    # What is added draws on its own: the story beneath stays the same at every setting.
+    alike = LookAlikes.of(step.look_alike_kind, dials.get("look_alikes", 0))
+    own = {**dials, "look_alikes": alike.entity}
+    made: Story = family(step.family).story(own, draw, days)
+    made = _sampled(made, dials["asked"], Draw(f"asked:{seed}"))
     if step.form is not None:
         _check_form(step, dials)
         made = with_form(made, step.family, step.form, step.line)
+    beside = draw.beside(f"look_alikes:{seed}")
+    made = with_look_alikes(made, family(step.family), alike, beside)
     made = with_aliases(made, dials.get("aliases", 0), draw.beside(f"aliases:{seed}"))
-    return with_noise(made, dials["noise"], f"noise:{seed}")
+    made = with_noise(made, dials["noise"], f"noise:{seed}")
+    return with_code_switching(made, dials["code_switching"], draw.beside(f"switch:{seed}"))
+
+
+def _sampled(story: Story, most: int, draw: Draw) -> Story:
+    """The same story, with so many of the questions that have an answer, and all of the others."""
+    answered = [question for question in story.questions if question.expect]
+    never = [question for question in story.questions if not question.expect]
+    return replace(story, questions=(*draw.some(answered, most), *never))
 
 
 def _check_form(step: Generate, dials: Mapping[str, int]) -> None:
@@ -158,20 +181,36 @@ class StoryScript:
 
     def __init__(self, step: Generate, prefix: str, begins: datetime, pace: timedelta) -> None:
         self._begins = begins
-        self._apart = timedelta(days=WEEK + (pace * settings(step)["distance"]).days)
-        self._story = story_of(step, SessionDays(first=begins.date(), apart=self._apart))
         self._line = step.line
         self._labels = _labels(step)
         self._prefix = prefix
         self._distance = settings(step)["distance"]
         self._result_size = settings(step).get("result_size", 0)
+        try:
+            self._told_in(step, pace)
+        except OverflowError:
+            raise ScenarioError(
+                "the story outlasts the year 9999; give less distance or fewer facts",
+                line=step.line,
+            ) from None
         self._solutions = proven(self._story)
         self._names = self._fact_names()
 
-    @property
-    def end(self) -> datetime:
+    def _told_in(self, step: Generate, pace: timedelta) -> None:
+        """Make the story, with sessions so far apart that the longest ends before the next."""
+        days = SessionDays(first=self._begins.date(), apart=timedelta(days=WEEK))
+        story = story_of(step, days)
+        said = Counter(event.session for event in story.events)
+        talk = _spread(self._distance, story.sessions)
+        longest = max(said[session] + turns for session, turns in enumerate(talk))
+        if more := (pace * longest).days:
+            days = replace(days, apart=timedelta(days=WEEK + more))
+            # The same story: what is drawn for it does not depend on its days.
+            story = story_of(step, days)
+        self._story, self._apart = story, days.apart
+        self.end = self._begins + story.sessions * days.apart
         """When another story may begin."""
-        return self._begins + self._story.sessions * self._apart
+        self._spoken = {event.value: event.said for event in story.events if event.said}
 
     def _fact_names(self) -> dict[int, str]:
         # A value of an attribute replaces the one before; things of a list stand side by side.
@@ -191,12 +230,14 @@ class StoryScript:
         """Sessions, with other talk spread among them."""
         story = self._story
         talk = _spread(self._distance, story.sessions)
+        told: dict[int, list[tuple[int, StoryEvent]]] = {}
+        for place, event in enumerate(story.events):
+            told.setdefault(event.session, []).append((place, event))
         for session in range(story.sessions):
             at = self._begins + session * self._apart
             yield OpenSession(line=self._line, id=f"{self._prefix}s{session + 1}", at=at)
-            for place, event in enumerate(story.events):
-                if event.session == session:
-                    yield from self._told(place, event)
+            for place, event in told.get(session, ()):
+                yield from self._told(place, event)
             yield from self._talk(talk[session])
 
     def _talk(self, turns: int) -> Iterator[Say | Filler]:
@@ -239,8 +280,7 @@ class StoryScript:
 
     def _forms(self, values: tuple[str, ...]) -> tuple[str, ...]:
         """Values, each with the form in which it was said."""
-        said = {event.value: event.said for event in self._story.events if event.said}
-        forms = (form for value in values for form in (value, said.get(value, value)))
+        forms = (form for value in values for form in (value, self._spoken.get(value, value)))
         return tuple(dict.fromkeys(forms))
 
     def _probe(self, question: StoryQuestion, solution: Solution) -> ProbeNote:
@@ -296,7 +336,11 @@ def _match_of(question: StoryQuestion) -> Match | None:
 
 
 def _labels(step: Generate) -> tuple[Named[str], ...]:
-    given = {"form": step.form, "language": step.language}
+    given = {
+        "form": step.form,
+        "language": step.language,
+        "look_alike_kind": step.look_alike_kind,
+    }
     return tuple(Named(name, word, step.line) for name, word in given.items() if word)
 
 

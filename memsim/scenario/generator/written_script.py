@@ -26,7 +26,11 @@ Written = dict[str, object]
 
 def short_script(name: str, step: Generate) -> Written:
     """A script of the step alone, with the dials that it gives."""
-    words = {"form": step.form, "language": step.language}
+    words = {
+        "form": step.form,
+        "language": step.language,
+        "look_alike_kind": step.look_alike_kind,
+    }
     words = {name: word for name, word in words.items() if word}
     given: Written = {**words, **({"seed": step.seed} if step.seed else {})}
     given |= {d: getattr(step, d) for d in DIALS if getattr(step, d) is not None}
