@@ -9,6 +9,7 @@ from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, 
 from memsim.scenario.generator.random_draw import Draw
 
 DEFAULTS = {"facts": 4, "distance": 80, "steps": 4, "updates": 2, "unknown": 1}
+MOST = {"updates": 50}
 ABOUT = "What is the whole of a procedure that was learnt step by step?"
 
 _MACHINES = ("press", "kiln", "loom", "pump", "telescope", "furnace", "mill", "crane")
