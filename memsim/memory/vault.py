@@ -5,13 +5,13 @@ What is not permitted and what is not there look the same, to the byte.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memsim.memory.entry import LAYERS, Entry, Layer, attributed_text, entry_id
 from memsim.memory.permissions import Reader, Where, require_principal
-from memsim.memory.stores import EmbedderInfo, each_entry
+from memsim.memory.stores import AdmittingStore, EmbedderInfo, each_entry
 from memsim.memory.stores.wrappers import ReadOnlyStore
 from memsim.models import is_by_word
 
@@ -110,6 +110,14 @@ class Vault:
     def fetch(self, ids: Sequence[str], where: Where) -> list[Entry]:
         """Entries by their ids, those not admitted left out."""
         return [e for e in self.store.get(ids) if where.admits(e.shelf)]
+
+    def admitted(self, ids: Collection[str], where: Where) -> set[str]:
+        """Which of these entries are there and admitted, without reading them if possible."""
+        if not ids:
+            return set()
+        if isinstance(self.store, AdmittingStore):
+            return self.store.admitted(ids, where)
+        return {entry.id for entry in self.fetch([*ids], where)}
 
     def each(self, where: Where) -> Iterator[Entry]:
         """Every admitted entry, in the store's order, read a page at a time.

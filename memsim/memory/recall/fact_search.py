@@ -35,10 +35,10 @@ def with_facts(
     scores = {hit.id: hit.score for hit in nearest}
     stated = timeline.stated_in([hit.id for hit in facts])
     unseen = dict.fromkeys(i for i in stated.values() if i is not None and i not in scores)
-    seen = scores.keys() | {entry.id for entry in vault.fetch([*unseen], where)}
+    seen = scores.keys() | vault.admitted(unseen, where)
     alone = [fact for fact, entry in stated.items() if entry not in seen]
     held = replace(where, layers=frozenset({"semantic"}), superseded=False)
-    kept = {entry.id for entry in vault.fetch(alone, held)}
+    kept = vault.admitted(alone, held)
     for fact, score in facts:
         entry = stated[fact]
         name = entry if entry in seen else fact if fact in kept else None

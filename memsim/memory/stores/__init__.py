@@ -144,6 +144,15 @@ class Store(Protocol):
         ...
 
 
+@runtime_checkable
+class AdmittingStore(Protocol):
+    """A store that can tell which entries a filter admits without reading them."""
+
+    def admitted(self, ids: Collection[str], where: Where) -> set[str]:
+        """Those of these ids that are there and admitted."""
+        ...
+
+
 def each_entry(store: Store, where: Where) -> Iterator[Entry]:
     """Every admitted entry, in the order of `Store.find`, read a page at a time.
 

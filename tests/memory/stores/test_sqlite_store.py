@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,7 +13,7 @@ from typing import Any, ClassVar
 import pytest
 
 from memsim.errors import SchemaError, StoreError
-from memsim.memory.entry import FOUND_BY_KEY
+from memsim.memory.entry import FOUND_BY_KEY, decode
 from memsim.memory.permissions import ReadGrant, Where
 from memsim.memory.stores import EmbedderInfo, WriteItem
 from memsim.memory.stores.in_memory import InMemory
@@ -628,3 +629,61 @@ def holds_text(store: SQLite, text: str) -> bool:
     """Whether a store keeps an entry with this text in memory."""
     held = store._entries._held.values()
     return any(text in e.text for _, e in held)
+
+
+def test_what_was_read_in_a_transaction_that_failed_is_read_again(path: Path) -> None:
+    """An entry of a transaction that was undone is not given later, after as many changes."""
+    store = SQLite(path)
+
+    def fail() -> None:
+        with store.transaction():
+            store.write([entry("new", "falcon")])
+            assert ["falcon"] == [e.text for e in store.get([entry("new").id])]
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+
+    other = SQLite(path)
+    other.write([entry("new", "lunch")])
+    assert ["lunch"] == [e.text for e in store.get([entry("new").id])]
+
+    other.close()
+    store.close()
+
+
+@pytest.mark.parametrize("listed", [0, 8192], ids=["long shelves", "short shelves"])
+def test_hits_tie_alike_on_long_and_short_shelves(
+    path: Path, monkeypatch: pytest.MonkeyPatch, listed: int
+) -> None:
+    """What ties comes in the order of creation, also after entries came and went."""
+    monkeypatch.setattr(cache, "LISTED", listed)
+    store = SQLite(path)
+    store.lexical("word", ALL, 50)
+    made = [entry(f"river {n}", minute=-n) for n in range(8)]
+
+    store.write([replace(e, text="river") for e in made])
+    found = [hit.id for hit in store.lexical("river", ALL, 50)]
+    store.erase([made[3].id])
+    left = [hit.id for hit in store.lexical("river", ALL, 50)]
+
+    expected = [e.id for e in reversed(made)]
+    assert expected == found
+    assert [i for i in expected if i != made[3].id] == left
+    store.close()
+
+
+def test_what_is_admitted_is_told_without_reading_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if the entries had been read: those that are there, and that the filter admits."""
+    store = SQLite(path)
+    store.write([entry("other", owner="bob")])
+    known = store.find(ALL)
+    ids = [e.id for e in known]
+    where = seen_by("ann")
+    monkeypatch.setattr(rows, decode.__name__, None)
+
+    assert {e.id for e in known if where.admits(e.shelf)} == store.admitted([*ids, "none"], where)
+    assert 90 == len(store.admitted(ids, where))
+    store.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -147,6 +148,9 @@ MOST_PLACES: Final = 1 << 22
 MOST_QUESTIONS: Final = 256
 """Questions of permission whose answers are kept."""
 
+LISTED: Final = 8192
+"""Entries of a shelf up to which it is kept in memory what they are called: 3 MB."""
+
 
 class CachedShelf:
     """One shelf, as this process knows it."""
@@ -162,6 +166,8 @@ class CachedShelf:
         self._numbers: array[int] | None = None
         self._lengths: array[int] = array("i")
         self._checked = False
+        self._created: dict[int, str] | None = None
+        self._ids: dict[int, str] = {}
 
     def forget(self) -> None:
         """Read everything again when it is next asked for."""
@@ -170,6 +176,8 @@ class CachedShelf:
         self.embedded.clear()
         self._numbers = None
         self._lengths = array("i")
+        self._created = None
+        self._ids = {}
 
     def check(self, connection: sqlite3.Connection) -> None:
         """See once that no entry is missing, where the file was not read through on opening.
@@ -178,12 +186,37 @@ class CachedShelf:
         """
         if self._checked or not self._shelving.unread:
             return
-        listed = connection.execute(
-            "SELECT created, id FROM entries WHERE shelf = ? ORDER BY created, id", (self.number,)
+        self._list(connection)
+
+    def _list(self, connection: sqlite3.Connection) -> None:
+        """Read what its entries are called, and when they were created."""
+        found = connection.execute(
+            "SELECT created, id, number, length FROM entries WHERE shelf = ? ORDER BY created, id",
+            (self.number,),
         ).fetchall()
-        if len(listed) != self.entries or listed != sorted(listed):
-            raise DamagedRecord(f"the entries of shelf {self.number} are not those written")
-        self._checked = True
+        if self._shelving.unread and not self._checked:
+            if len(found) != self.entries or found != sorted(found):
+                raise DamagedRecord(f"the entries of shelf {self.number} are not those written")
+            self._checked = True
+        if len(found) <= LISTED:
+            self._created = {number: created for created, _, number, _ in found}
+            self._ids = {number: source for _, source, number, _ in found}
+        if self._numbers is None:
+            found.sort(key=itemgetter(2))
+            self._numbers = array("q", [number for _, _, number, _ in found])
+            self._lengths = array("i", [length for _, _, _, length in found])
+
+    def ranked(
+        self, connection: sqlite3.Connection, numbers: Iterable[int]
+    ) -> dict[int, tuple[str, str]]:
+        """Creation and id of those of some entries that are on the shelf, by number.
+
+        Of a long shelf none is known.
+        """
+        if self._created is None and self.entries <= LISTED:
+            self._list(connection)
+        created, ids = self._created or {}, self._ids
+        return {number: (created[number], ids[number]) for number in numbers if number in ids}
 
     def postings(self, term: str) -> Postings | None:
         """Where a term stands."""
@@ -191,6 +224,8 @@ class CachedShelf:
 
     def add(self, row: EntryRow, vector: Vectors | None) -> None:
         """Note an entry that was written."""
+        if self._created is not None:
+            self._created[row.number], self._ids[row.number] = row.created, row.id
         if self._numbers is not None:
             self._numbers.append(row.number)
             self._lengths.append(row.length)
@@ -200,6 +235,8 @@ class CachedShelf:
 
     def remove(self, row: EntryRow) -> None:
         """Note an entry that is gone."""
+        if self._created is not None:
+            del self._created[row.number], self._ids[row.number]
         if self._numbers is not None:
             at = bisect_left(self._numbers, row.number)
             del self._numbers[at], self._lengths[at]
@@ -239,13 +276,7 @@ class CachedShelf:
 
     def _read_lengths(self, connection: sqlite3.Connection) -> None:
         if self._numbers is None:
-            self.check(connection)
-            found = connection.execute(
-                "SELECT number, length FROM entries WHERE shelf = ?", (self.number,)
-            ).fetchall()
-            found.sort()
-            self._numbers = array("q", [number for number, _ in found])
-            self._lengths = array("i", [length for _, length in found])
+            self._list(connection)
 
 
 class ShelfCache:

@@ -44,8 +44,8 @@ ENTRY: Final = "SELECT number, shelf, id, created, length, check_sum, record FRO
 ENTRIES: Final = f"{ENTRY} WHERE number IN (SELECT value FROM json_each(?))"  # noqa: S608 - no value
 """Selects it for a JSON list of numbers."""
 
-_REMEMBERED: Final = 4096
-"""Entries that are kept as they were read."""
+_REMEMBERED: Final = 1 << 15
+"""Entries that are kept as they were read: about 50 MB."""
 
 _LARGEST: Final = 1 << 13
 """Characters of a record above which its entry is not kept."""
@@ -76,6 +76,8 @@ class EntryRow(NamedTuple):
     check_sum: int
     length: int
     counts: Counter[str]
+    created: str
+    id: str
 
 
 class TermPlaces(NamedTuple):
@@ -106,7 +108,7 @@ def add(connection: sqlite3.Connection, item: WriteItem, shelf: int) -> EntryRow
         ),
     ).lastrowid
     assert number is not None  # noqa: S101 - an INSERT gives one
-    return EntryRow(number, shelf, told, len(terms), counts)
+    return EntryRow(number, shelf, told, len(terms), counts, created, source)
 
 
 def index(connection: sqlite3.Connection, written: Iterable[EntryRow]) -> None:
@@ -212,35 +214,54 @@ def read(row: tuple[int, int, str, str, int, int, str]) -> Entry:
 
 
 class ReadEntries:
-    """Entries by the rows that they were read from: an unchanged row is not decoded again."""
+    """Entries by the rows that they were read from: an unchanged row is not decoded again.
+
+    Nor is it read again while nobody has written to the store.
+    """
 
     def __init__(self) -> None:
         self._epoch = 0
+        self._changes = -1
         self._held: dict[str, tuple[tuple[int, int, str, str, int, int, str], Entry]] = {}
+        self._sure: set[str] = set()
+
+    def known(self, source: str) -> Entry | None:
+        """The entry with an id, where its row is known to be as it was read."""
+        return self._held[source][1] if source in self._sure else None
 
     def read(self, row: tuple[int, int, str, str, int, int, str]) -> Entry:
         """The entry of a row, as `read` gives it. Raises `Damaged` if the row is."""
-        held = self._held.get(row[2])
-        if held is not None and held[0] == row:
-            return held[1]
-        entry = read(row)
-        if len(row[6]) <= _LARGEST:
+        source = row[2]
+        held = self._held.get(source)
+        if held is None or held[0] != row:
+            entry = read(row)
+            if len(row[6]) > _LARGEST:
+                return entry
             if len(self._held) >= _REMEMBERED:
-                self._held.clear()
-            self._held[row[2]] = row, entry
-        return entry
+                self.forget()
+            held = self._held[source] = row, entry
+        self._sure.add(source)
+        return held[1]
 
-    def refresh(self, epoch: int) -> None:
-        """Keep nothing of before an erasure."""
+    def refresh(self, epoch: int, changes: int) -> None:
+        """Keep nothing of before an erasure, and be sure of nothing of before a change."""
         if epoch != self._epoch:
-            self._held.clear()
+            self.forget()
             self._epoch = epoch
+        if changes != self._changes:
+            self._sure.clear()
+            self._changes = changes
+
+    def forget(self) -> None:
+        """Read everything again when it is next asked for."""
+        self._held.clear()
+        self._sure.clear()
 
 
 def _row(found: tuple[int, int, str, str, int, int, str]) -> EntryRow:
     terms = index_terms(read(found).words)
-    number, shelf, _, _, _, told, _ = found
-    return EntryRow(number, shelf, told, len(terms), Counter(terms))
+    number, shelf, source, created, _, told, _ = found
+    return EntryRow(number, shelf, told, len(terms), Counter(terms), created, source)
 
 
 def pack(vector: Vectors) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from memsim.memory.index.nearest_vectors import EXACT_ON_SHELF, best_by_vector, 
 from memsim.memory.index.postings import ScoreTally, best_by_words, holds_words
 from memsim.memory.stores import PAGE, EmbedderInfo, embedder_of, write_items
 from memsim.memory.stores.sqlite import rows, schema
-from memsim.memory.stores.sqlite.cache import IndexMismatch, ShelfCache
+from memsim.memory.stores.sqlite.cache import CachedShelf, IndexMismatch, ShelfCache
 from memsim.memory.stores.sqlite.schema import StoreIdentity
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ _Found = TypeVar("_Found")
 
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _ASKED_AT_ONCE: Final = 500
+
+_FEW: Final = 16
+"""Shelves of a search of which it is kept in memory what their entries are called."""
 
 _OPENING: Final = 1.0
 """Seconds for which opening waits for others, to finish an erasure that was cut short."""
@@ -162,11 +166,16 @@ class SQLite:
 
     def get(self, ids: Sequence[str]) -> list[Entry]:
         """The entries with these ids; see `Store`."""
-        known = _possible(ids)
         found: dict[str, Entry] = {}
         with self._reading() as connection:
-            for start in range(0, len(known), _ASKED_AT_ONCE):
-                asked = known[start : start + _ASKED_AT_ONCE]
+            unread: list[str] = []
+            for source in _possible(ids):
+                if (known := self._entries.known(source)) is None:
+                    unread.append(source)
+                else:
+                    found[source] = known
+            for start in range(0, len(unread), _ASKED_AT_ONCE):
+                asked = unread[start : start + _ASKED_AT_ONCE]
                 marks = ",".join("?" * len(asked))
                 for row in connection.execute(f"{rows.ENTRY} WHERE id IN ({marks})", asked):
                     entry = self._entries.read(row)
@@ -198,6 +207,16 @@ class SQLite:
             }
             return [rows.read(found[place]) for place in listed]
 
+    def admitted(self, ids: Collection[str], where: Where) -> set[str]:
+        """Which of these entries are there and admitted; none is read for it."""
+        with self._reading() as connection:
+            shelves = {held.number for held in self._shelving.admitted(where)}
+            rows_there = connection.execute(
+                "SELECT id, shelf FROM entries WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(_possible(ids)),),
+            )
+            return {source for source, shelf in rows_there if shelf in shelves}
+
     def count(self, where: Where) -> int:
         """How many entries are admitted; see `Store`."""
         with self._reading():
@@ -211,7 +230,10 @@ class SQLite:
     def lexical(self, text: str, where: Where, k: int) -> list[Hit]:
         """The best by words; see `Store`."""
         return self._by_words(
-            where, lambda shelves: self._hits(best_by_words(text, shelves, k, self._tally), k)
+            where,
+            lambda shelves: self._hits(
+                best_by_words(text, shelves, k, self._tally), k, self._shelving.admitted(where)
+            ),
         )
 
     def mentions(self, text: str, where: Where) -> bool:
@@ -244,8 +266,9 @@ class SQLite:
                 return []
             check_query(vector, self._embedded.dimension)
             size = self._embedded.dimension
-            held = (s.read_vectors(connection, size) for s in self._shelving.admitted(where))
-            return self._hits(best_by_vector(vector, held, k), k)
+            shelves = self._shelving.admitted(where)
+            held = (shelf.read_vectors(connection, size) for shelf in shelves)
+            return self._hits(best_by_vector(vector, held, k), k, shelves)
 
     def standing(self) -> StoreIdentity:
         """Which memory's it is, and how far it has come, on disk even when the power goes."""
@@ -325,6 +348,7 @@ class SQLite:
                     connection.execute("RELEASE one" if inner else "COMMIT")
             except BaseException:
                 self._shelving.forget()
+                self._entries.forget()
                 if connection.in_transaction:
                     connection.execute("ROLLBACK TO one" if inner else "ROLLBACK")
                 raise
@@ -412,7 +436,7 @@ class SQLite:
                 raise self._laid_out_otherwise(_AGAIN)
             rows.check_counts(changes, epoch, indexed)
             self._shelving.refresh(self._open, changes, epoch)
-            self._entries.refresh(epoch)
+            self._entries.refresh(epoch, changes)
             self._shelving.tail.indexed = indexed
         known = self._embedded
         if known is None or (known.name, known.dimension) != (embedder, dimension):
@@ -451,9 +475,13 @@ class SQLite:
             "UPDATE status SET changes = ?, indexed = ?", (changes, self._shelving.tail.indexed)
         )
 
-    def _hits(self, found: ScoredNumbers, k: int) -> list[Hit]:
+    def _hits(self, found: ScoredNumbers, k: int, shelves: Sequence[CachedShelf]) -> list[Hit]:
         numbers = found.numbers.tolist()
-        place = rows.ranked(self._open, numbers)
+        place: dict[int, tuple[str, str]] = {}
+        for shelf in shelves if len(shelves) <= _FEW else ():
+            place |= shelf.ranked(self._open, numbers)
+        if len(place) < len(numbers):
+            place |= rows.ranked(self._open, [n for n in numbers if n not in place])
         scored = zip(numbers, found.scores.tolist(), strict=True)
         ranked = sorted((-score, *place[number]) for number, score in scored)[: max(k, 0)]
         return [Hit(source, -score) for score, _, source in ranked]
