@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,11 +15,13 @@ from memsim.memory.entry import decode, encode
 from memsim.memory.ingest_queue import IngestQueue
 from memsim.memory.layers.episodic import turn_of
 from memsim.memory.permissions import Where
+from memsim.memory.recall.timeline import read_outline
 
 if TYPE_CHECKING:
     from memsim.memory.entry import Entry, Layer
+    from memsim.memory.layers.entry_outline import EntryOutline
     from memsim.memory.layers.semantic import Semantic
-    from memsim.memory.recall.timeline import Timeline
+    from memsim.memory.recall.timeline import MessageOutline, Timeline
     from memsim.memory.vault import Vault
     from memsim.message import TokenCounter
 
@@ -142,14 +144,35 @@ class MemoryState:
 
     def place(self, entry: Entry, order: int | None = None) -> None:
         """A message was recorded: it was said after all that is known, or has a place in order."""
-        tokens = self.counter.text(entry.text) + DATE_TOKENS
-        self.timeline.add(entry, tokens=tokens, turn=turn_of(entry), order=order)
+        self.timeline.take(entry.id, outline_said(entry, self.counter), order)
+
+    def bring_outlines(
+        self,
+        said: Iterable[tuple[str, MessageOutline, int]],
+        made: Sequence[EntryOutline],
+    ) -> None:
+        """As `bring`, of outlines.
+
+        `said` are messages with their ids and places, in the order in which they were said; `made`
+        is what was made of messages, in the order of the store.
+        """
+        for name, outline, order in said:
+            self.timeline.take(name, outline, order)
+        for entry in made:
+            self.timeline.made(entry)
+        self.semantic.bring(entry for entry in made if entry.layer == "semantic")
 
     def _replace(self, entries: list[Entry]) -> None:
         """Have the store hold these entries and no others: first these, so that none is lost."""
         there = {e.id for e in self.vault.each(Where(reader=None, archived=None))}
         self.vault.put(entries)
         self.vault.erase(sorted(there.difference(e.id for e in entries)))
+
+
+def outline_said(entry: Entry, counter: TokenCounter) -> MessageOutline:
+    """The outline of the entry of a message."""
+    tokens = counter.text(entry.text) + DATE_TOKENS
+    return read_outline(entry, tokens=tokens, turn=turn_of(entry))
 
 
 def part_of(saved: Any, name: str) -> Any:  # noqa: ANN401 - as above

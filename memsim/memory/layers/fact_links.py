@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 
 from memsim.memory.entry import Entry
+from memsim.memory.layers.entry_outline import EntryOutline
 
 AMENDED = "amended"
 AMENDS = "amends"
@@ -45,7 +46,7 @@ class FactLinks:
     def clear(self) -> None:
         """Forget all links."""
         self._last: dict[str, int] = {}
-        self._sides: dict[tuple[str, str], dict[str, Entry]] = {}
+        self._sides: dict[tuple[str, str], dict[str, Entry | EntryOutline]] = {}
         self._numbers: dict[tuple[str, str], set[str]] = {}
 
     def number(self, owner: str) -> str:
@@ -53,7 +54,7 @@ class FactLinks:
         self._last[owner] = self._last.get(owner, 0) + 1
         return f"{NUMBERED}{self._last[owner]}"
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: Entry | EntryOutline) -> None:
         """Take in a fact as it stands now."""
         self._seen(entry.owner, entry.subject)
         for side, number in _links(entry):
@@ -102,5 +103,5 @@ class FactLinks:
             self._tell_of(owner, source)
 
 
-def _links(entry: Entry) -> list[tuple[str, str]]:
+def _links(entry: Entry | EntryOutline) -> list[tuple[str, str]]:
     return [(side, number) for side, number in entry.attributes if side in SIDES]

@@ -5,12 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from memsim.memory.entry import Entry
+    from memsim.memory.layers.entry_outline import EntryOutline
+
+Version = TypeVar("Version", bound="Entry | EntryOutline")
 
 _FOREVER = datetime.max.replace(tzinfo=UTC)
 
@@ -37,7 +40,7 @@ class FactVersions:
         other._held, other._of = self._held.copy(), self._of.copy()
         return other
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: Entry | EntryOutline) -> None:
         """Take in a version as it stands now."""
         self.drop(entry.id)
         held = self._of[entry.id] = _Held(entry.created, entry.superseded or _FOREVER, entry.id)
@@ -97,7 +100,7 @@ def restated(before: Entry, fact: Entry) -> Entry:
     )
 
 
-def heirs(versions: Iterable[Entry]) -> Iterator[tuple[Entry, Entry | None]]:
+def heirs(versions: Iterable[Version]) -> Iterator[tuple[Version, Version | None]]:
     """Each version of a fact that is superseded, with the one that came in its place, if any does.
 
     That is the one that held when it no longer did, or where that is gone, the next that was
@@ -112,8 +115,8 @@ def heirs(versions: Iterable[Entry]) -> Iterator[tuple[Entry, Entry | None]]:
 
 
 def _heir(
-    entry: Entry, until: datetime, ordered: Sequence[Entry], begun: Sequence[datetime]
-) -> Entry | None:
+    entry: Version, until: datetime, ordered: Sequence[Version], begun: Sequence[datetime]
+) -> Version | None:
     after = bisect_right(begun, until)
     for other in reversed(ordered[:after]):
         if _holds(other, until) and other.id != entry.id:
@@ -121,6 +124,6 @@ def _heir(
     return ordered[after] if after < len(ordered) else None
 
 
-def _holds(version: Entry, moment: datetime) -> bool:
+def _holds(version: Entry | EntryOutline, moment: datetime) -> bool:
     """Whether a version that has begun holds still."""
     return version.superseded is None or version.superseded > moment

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from memsim.errors import ModelError, StoreError
 from memsim.memory.entry import Entry
+from memsim.memory.layers.entry_outline import EntryOutline
 from memsim.memory.layers.fact_links import AMENDED, AMENDS, NUMBERED, REVALUES, FactLinks, linked
 from memsim.memory.layers.fact_matcher import GIVEN_SUBJECT, FactMatcher
 from memsim.memory.layers.fact_subject import subject_of
@@ -98,7 +99,8 @@ class Semantic:
         self._listener = listener
         self._links = FactLinks(self._tell)
         self._matcher = FactMatcher(vault.embed)
-        self._live: dict[tuple[str, str], set[str]] = {}
+        self._unread: dict[str, list[str]] = {}
+        self._live: dict[tuple[str, str], dict[str, None]] = {}
         self._ended: dict[tuple[str, str], dict[str, _Ended]] = {}
         self._versions: dict[tuple[str, str], FactVersions] = {}
 
@@ -115,18 +117,52 @@ class Semantic:
 
     def clear(self) -> None:
         """Know no facts."""
-        for known in (self._live, self._ended, self._versions, self._links, self._matcher):
-            known.clear()
+        known = self._live, self._ended, self._versions, self._unread
+        for one in (*known, self._links, self._matcher):
+            one.clear()
 
-    def bring(self, facts: Iterable[Entry]) -> None:
-        """Take in all facts of some owners, in the order of the store; none is known yet."""
-        about: dict[tuple[str, str], list[Entry]] = {}
+    def bring(self, facts: Iterable[Entry | EntryOutline]) -> None:
+        """Take in all facts of some owners, in the order of the store; none is known yet.
+
+        The words of facts that come as outlines are read when a fact is next recorded.
+        """
+        about: dict[tuple[str, str], list[Entry | EntryOutline]] = {}
+        changed: set[tuple[str, str]] = set()
         for entry in facts:
-            self._note(entry)
+            self._take(entry)
             if entry.subject:
-                about.setdefault((entry.owner, entry.subject), []).append(entry)
-        for versions in about.values():
-            self._link(versions)
+                of = (entry.owner, entry.subject)
+                about.setdefault(of, []).append(entry)
+                if entry.superseded is not None:
+                    changed.add(of)
+        for of, versions in about.items():
+            if of in changed:
+                self._link(versions)
+
+    def _take(self, entry: Entry | EntryOutline) -> None:
+        """Take in a fact of which nothing is known yet."""
+        if isinstance(entry, Entry):
+            self._matcher.put(entry)
+        elif entry.superseded is None and GIVEN_SUBJECT not in entry.attributes:
+            self._unread.setdefault(entry.owner, []).append(entry.id)
+        if entry.subject or entry.attributes:
+            self._links.put(entry)
+        said = entry.sources and REWORDED not in entry.attributes
+        self._listener.state(entry.id, entry.owner, entry.sources[-1] if said else None)
+        if entry.subject:
+            about = (entry.owner, entry.subject)
+            self._versions.setdefault(about, FactVersions()).put(entry)
+        if entry.superseded is None:
+            for source in entry.sources:
+                self._live.setdefault((entry.owner, source), {})[entry.id] = None
+
+    def _read(self, owner: str) -> None:
+        """Read the words of an owner's facts that were brought without them."""
+        unread = self._unread.get(owner)
+        if unread is not None:
+            for entry in self._vault.store.get(unread):
+                self._matcher.put(entry)
+            del self._unread[owner]
 
     def record(
         self, owner: str, session: str, stated: Sequence[FactStatement]
@@ -137,6 +173,7 @@ class Semantic:
         that are new or have been stated anew, and those that are in force no more. Raises
         `StoreError` if the store failed; nothing has changed.
         """
+        self._read(owner)
         draft = _Draft(self._vault.store, self._versions, self._links)
         try:
             for said in _by_message(sorted(stated, key=lambda fact: fact.time)):
@@ -195,7 +232,7 @@ class Semantic:
             self._links.remove(entry)
             self._listener.state(entry.id, entry.owner, None)
             for source in entry.sources:
-                self._live.get((entry.owner, source), set()).discard(entry.id)
+                self._live.get((entry.owner, source), {}).pop(entry.id, None)
                 self._say(entry, source, None)
             self._versions.get((entry.owner, entry.subject), FactVersions()).drop(entry.id)
         for about in sorted({(e.owner, e.subject) for e in entries if e.subject}):
@@ -239,28 +276,28 @@ class Semantic:
         if entry.superseded is not None:
             return
         for source in entry.sources:
-            self._live.setdefault((entry.owner, source), set()).add(entry.id)
+            self._live.setdefault((entry.owner, source), {})[entry.id] = None
             self._say(entry, source, None)
 
     def _relink(self, about: tuple[str, str]) -> None:
         """What took the place of what has changed, where a fact is stated again or is gone."""
         self._link(self._vault.store.get([*self._versions.get(about, ())]))
 
-    def _link(self, versions: Iterable[Entry]) -> None:
+    def _link(self, versions: Iterable[Entry | EntryOutline]) -> None:
         for entry, heir in heirs(versions):
             self._replaced(entry, heir)
 
-    def _replaced(self, entry: Entry, heir: Entry | None) -> None:
+    def _replaced(self, entry: Entry | EntryOutline, heir: Entry | EntryOutline | None) -> None:
         assert entry.superseded is not None  # noqa: S101 - else nothing could have replaced it
         for source in entry.sources:
-            self._live.get((entry.owner, source), set()).discard(entry.id)
+            self._live.get((entry.owner, source), {}).pop(entry.id, None)
             ended = None
             if heir is not None and _is_sure(heir) and source not in heir.sources:
                 after = heir.sources[-1]
                 ended = (entry.superseded, entry.updated, entry.created, entry.id, after)
             self._say(entry, source, ended)
 
-    def _say(self, entry: Entry, source: str, ended: _Ended | None) -> None:
+    def _say(self, entry: Entry | EntryOutline, source: str, ended: _Ended | None) -> None:
         """Of several facts that a message stated, the one that held longest has the last word."""
         about = (entry.owner, source)
         known = self._ended.setdefault(about, {})
@@ -285,7 +322,7 @@ class Semantic:
         self._listener.amend(owner, source, tuple(changes), tuple(stale))
 
 
-def _is_sure(heir: Entry) -> bool:
+def _is_sure(heir: Entry | EntryOutline) -> bool:
     """Whether a fact took the place of another by its subject or an exact value, and of a message.
 
     What was matched by meaning alone may be wrong. Its message then does not give way.

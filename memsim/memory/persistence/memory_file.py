@@ -197,6 +197,15 @@ class MemoryFile:
         if self.sqlite.unscrubbed:
             self.sqlite.scrub()
 
+    def reading(self) -> AbstractContextManager[None]:
+        """Say that the file is damaged where a value that was read is of the wrong kind.
+
+        Raises `StoreError` if something inside failed.
+        """
+        from memsim.memory.stores.sqlite.rows import reading
+
+        return reading(self.path)
+
     @property
     def sqlite(self) -> SQLite:
         """The database."""

@@ -10,18 +10,19 @@ messages, all are let go, and read again when they are next asked for.
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-from memsim.memory.deletion import original_of
-from memsim.memory.entry import instant
+from memsim.memory.layers.entry_outline import EntryOutline
 from memsim.memory.permissions import Where
+from memsim.memory.recall.timeline import MessageOutline
 from memsim.memory.state import MADE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from memsim.memory.entry import Entry
     from memsim.memory.permissions import Permissions
+    from memsim.memory.persistence.entry_outlines import EntryOutlines, Outline
     from memsim.memory.persistence.memory_file import MemoryFile
     from memsim.memory.state import MemoryState
 
@@ -32,8 +33,15 @@ MOST: Final = 500_000
 class SavedOwners:
     """Brings to a memory what its file holds of the owners that it does not know yet."""
 
-    def __init__(self, file: MemoryFile, state: MemoryState, permissions: Permissions) -> None:
+    def __init__(
+        self,
+        file: MemoryFile,
+        state: MemoryState,
+        permissions: Permissions,
+        outlines: EntryOutlines,
+    ) -> None:
         self._file = file
+        self._outlines = outlines
         self._state = state
         self._permissions = permissions
         self._known: set[str] = set()
@@ -70,14 +78,32 @@ class SavedOwners:
         self.admitted(Where(reader=None, layers=MADE, archived=None))
 
     def _bring(self, owners: Collection[str]) -> None:
-        held = [entry for name in sorted(owners) for entry in self._entries(name)]
-        if len(owners) > 1:
-            held.sort(key=lambda entry: (instant(entry.created), entry.id))
-        order = self._file.places([e.id for e in held if original_of(e) is not None])
-        state = self._state
-        state.bring(held, order, lambda entry: state.place(entry, order[entry.id]))
+        with self._file.snapshot():
+            held = [entry for name in sorted(owners) for entry in self._read(name)]
+            if len(owners) > 1:
+                held.sort(key=itemgetter(0, 1))
+            said = [(name, of) for _, name, of in held if isinstance(of, MessageOutline)]
+            order = self._file.places([name for name, _ in said])
+        placed = sorted([(order[name], name, of) for name, of in said], key=itemgetter(0))
+        self._state.bring_outlines(
+            [(name, of, place) for place, name, of in placed],
+            [of for _, _, of in held if isinstance(of, EntryOutline)],
+        )
         self._known.update(owners)
 
-    def _entries(self, owner: str) -> list[Entry]:
+    def _read(self, owner: str) -> list[tuple[str, str, Outline]]:
+        """Creation, id and outline of an owner's entries, in the order of the store."""
         where = Where(reader=None, owner=owner, layers=MADE, archived=None)
-        return [*self._state.vault.each(where)]
+        written = self._file.sqlite.outlines(where)
+        current: list[tuple[str, str, str]] = []
+        others: list[str] = []
+        for created, name, about in written:
+            if about is not None and self._outlines.is_current(about):
+                current.append((created, name, about))
+            else:
+                others.append(name)
+        with self._file.reading():
+            read = self._outlines.read(owner, current)
+            found = {name: of for (_, name, _), of in zip(current, read, strict=True)}
+            found |= {e.id: self._outlines.of(e) for e in self._state.vault.store.get(others)}
+            return [(created, name, found[name]) for created, name, _ in written]

@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from memsim.language.text import index_terms
 from memsim.memory.entry import ROLE
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from memsim.memory.entry import Entry
+    from memsim.memory.layers.entry_outline import EntryOutline
     from memsim.memory.permissions import Where
 
 
@@ -114,12 +115,12 @@ NeighbourShares = tuple[tuple[str, float], ...]
 """Ids of the messages around one, each with the share that it is lent, up to 2."""
 
 
-class _Line(NamedTuple):
-    source: str
-    tokens: int
-    turn: int
-    asks: bool
-    moment: Hashable
+_Line = tuple[str, int, int, bool, "Hashable"]
+"""A message: its id, tokens, turn, whether it asks, and moment.
+
+A plain tuple of values is nothing that the garbage collector has to look at, and there are many."""
+
+_TURN, _MOMENT = 2, 4
 
 
 WHOLE = 2.0
@@ -165,11 +166,24 @@ class Neighbours:
         """
         if source in self._at:
             raise ValueError(f"{source!r} is there already")
+        self.append(source, session, tokens, turn, "?" in text, moment)
+
+    def append(
+        self,
+        source: str,
+        session: str,
+        tokens: int,
+        turn: int,
+        asks: bool,  # noqa: FBT001 - as above
+        moment: Hashable,
+    ) -> None:
+        """As `add`, of what is not there and has a question mark where it `asks`."""
         lines = self._lines.setdefault(session, [])
-        for at in self._reached(lines, range(len(lines) - 1, -1, -1), moment):
-            self._known.pop(lines[at].source, None)
+        if self._known:
+            for at in self._reached(lines, range(len(lines) - 1, -1, -1), moment):
+                self._known.pop(lines[at][0], None)
         self._at[source] = (session, len(lines))
-        lines.append(_Line(source, tokens, turn, "?" in text, moment))
+        lines.append((source, tokens, turn, asks, moment))
 
     def remove(self, source: str) -> bool:
         """Take a message out, as if it had never been said; false when it was not there."""
@@ -179,7 +193,7 @@ class Neighbours:
         lines = self._lines[session]
         del lines[place]
         for at in range(place, len(lines)):
-            self._at[lines[at].source] = (session, at)
+            self._at[lines[at][0]] = (session, at)
         if not lines:
             del self._lines[session]
         self._known.clear()
@@ -209,28 +223,29 @@ class Neighbours:
         session, place = self._at[source]
         lines = self._lines[session]
         after = lines[place + 1] if place + 1 < len(lines) else None
-        return after.source if after is not None and after.turn == lines[place].turn else None
+        if after is None or after[_TURN] != lines[place][_TURN]:
+            return None
+        return after[0]
 
     def _lend(self, session: str, place: int) -> NeighbourShares:
         lines = self._lines[session]
-        lender = lines[place]
-        moment = lender.moment
+        _, tokens, turn, asks, moment = lines[place]
         before = self._reached(lines, range(place - 1, -1, -1), moment)
         after = self._reached(lines, range(place + 1, len(lines)), moment)
         lent = {}
         for way in (before, after):
-            between = lender.tokens / 2
-            for line in map(lines.__getitem__, way):
-                same = moment is not None and line.moment == moment
-                share = math.exp(-(between + line.tokens / 2) / self._fade)
-                lent[line.source] = WHOLE if same else share
-                between += line.tokens
-        replies = (at for at in after if moment is None or lines[at].moment != moment)
-        answer = next(replies, None) if lender.asks else None
+            between = tokens / 2
+            for source, size, _, _, other in map(lines.__getitem__, way):
+                same = moment is not None and other == moment
+                share = math.exp(-(between + size / 2) / self._fade)
+                lent[source] = WHOLE if same else share
+                between += size
+        replies = (at for at in after if moment is None or lines[at][_MOMENT] != moment)
+        answer = next(replies, None) if asks else None
         if answer is not None:
-            lent[lines[answer].source] *= 2
-        if place and lines[place - 1].turn == lender.turn:
-            lent[lines[place - 1].source] = max(1.0, lent[lines[place - 1].source])
+            lent[lines[answer][0]] *= 2
+        if place and lines[place - 1][_TURN] == turn:
+            lent[lines[place - 1][0]] = max(1.0, lent[lines[place - 1][0]])
         return tuple(lent.items())
 
     @staticmethod
@@ -239,20 +254,76 @@ class Neighbours:
         found: list[int] = []
         left = REACH
         for at in way:
-            part = lines[at].moment is not None and lines[at].moment == moment
+            this = lines[at][_MOMENT]
+            part = this is not None and this == moment
             if not part and left == 0:
                 break
             left -= not part
-            moment = lines[at].moment
+            moment = this
             found.append(at)
         return found
 
 
-class _Said(NamedTuple):
+class MessageOutline(NamedTuple):
+    """What recall has to know of the entry of a message, without its words.
+
+    All but the tokens and the order follows from the entry; see `read_outline`. `asked` are its
+    terms where it asks for something, with blanks between. `matter` is what a standing message is
+    about in the same form, None for any other. `repeated` is its `repeat_digest`. `question` says
+    whether it has a question mark.
+    """
+
+    owner: str
     source: str
     session: str
-    about: MessageFacts
-    words: bytes | None
+    created: datetime
+    role: str
+    turn: int
+    tokens: int
+    question: bool
+    asked: str
+    standing: bool
+    matter: str | None
+    repeated: bytes | None
+
+
+_OWNER, _SOURCE, _SESSION, _ROLE, _REPEATED = (
+    MessageOutline._fields.index(name)
+    for name in ("owner", "source", "session", "role", "repeated")
+)
+
+
+def read_outline(entry: Entry, *, tokens: int, turn: int) -> MessageOutline:
+    """The outline of an entry of a message; its first source is the message."""
+    text = entry.text.removeprefix(f"{entry.owner}: ")
+    role = dict(entry.attributes).get(ROLE, "")
+    standing = role == "user" and is_standing(text)
+    matter = standing_matter(text) if standing else None
+    return MessageOutline(
+        owner=entry.owner,
+        source=entry.sources[0],
+        session=entry.session,
+        created=entry.created,
+        role=role,
+        turn=turn,
+        tokens=tokens,
+        question="?" in entry.text,
+        asked=" ".join(sorted(question_terms(text))),
+        standing=standing,
+        matter=None if matter is None else " ".join(sorted(matter)),
+        repeated=repeat_digest(entry.owner, entry.created, text),
+    )
+
+
+class _Change(NamedTuple):
+    """What took the place of a message, or of a part of it."""
+
+    successor: str | None = None
+    amended: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+
+
+_UNCHANGED = _Change()
 
 
 class TimelineSource(Protocol):
@@ -298,14 +369,19 @@ class Timeline:
 
     def clear(self) -> None:
         """Forget all of it."""
+        # Of many messages, few are asked about at a time. So what is kept of each is plain tuples
+        # of values, which are nothing that the garbage collector has to look at.
         self._talk = Neighbours()
-        self._said: dict[str, _Said] = {}
-        self._of: dict[tuple[str, str], list[str]] = {}
+        self._said: dict[str, tuple[object, ...]] = {}
+        self._order: dict[str, int] = {}
+        self._changed: dict[str, _Change] = {}
+        self._known: dict[str, MessageFacts] = {}
+        self._of: dict[tuple[str, str], tuple[str, ...]] = {}
         self._speaker: dict[tuple[str, str], str] = {}
         self._sessions: dict[str, dict[str, None]] = {}
         self._made: dict[str, str] = {}
         self._stated: dict[str, tuple[str, str]] = {}
-        self._facts: dict[tuple[str, str], set[str]] = {}
+        self._facts: dict[tuple[str, str], tuple[str, ...]] = {}
         self._episodes: dict[str, tuple[str, str]] = {}
         self._waiting: dict[tuple[str, str], dict[str, None]] = {}
         self._standing: dict[str, dict[str, frozenset[str]]] = {}
@@ -323,38 +399,31 @@ class Timeline:
         The first source of `entry` is the message; `turn` is as for `Neighbours.add`. `order` is
         given for what was said before what is known of others; otherwise nothing is later.
         """
-        source, session, name = entry.sources[0], entry.session, entry.id
+        if entry.id not in self._said:
+            self.take(entry.id, read_outline(entry, tokens=tokens, turn=turn), order)
+
+    def take(self, name: str, said: MessageOutline, order: int | None = None) -> None:
+        """As `add`, of the id and the outline of an entry."""
         if name in self._said:
             return
-        text = entry.text.removeprefix(f"{entry.owner}: ")
-        role = dict(entry.attributes).get(ROLE, "")
-        about = MessageFacts(
-            order=self._count if order is None else order,
-            tokens=tokens,
-            time=entry.created,
-            principal=entry.owner,
-            role=role,
-            asked=question_terms(text),
-            standing=role == "user" and is_standing(text),
-        )
-        matter = standing_matter(text) if about.standing else None
-        if matter is not None:
-            self._standing.setdefault(entry.owner, {})[name] = matter
-        words = repeat_digest(entry.owner, entry.created, text)
-        self._said[name] = _Said(source, session, about, words)
-        self._of.setdefault((entry.owner, source), []).append(name)
-        self._speaker.setdefault((session, source), entry.owner)
+        owner, source, session = said.owner, said.source, said.session
+        self._said[name] = tuple(said)
+        place = self._order[name] = self._count if order is None else order
+        if said.matter is not None:
+            self._standing.setdefault(owner, {})[name] = frozenset(said.matter.split())
+        self._of[owner, source] = (*self._of.get((owner, source), ()), name)
+        self._speaker.setdefault((session, source), owner)
         self._sessions.setdefault(session, {})[name] = None
-        self._waiting.setdefault((entry.owner, session), {})[name] = None
-        moment = (entry.owner, turn, entry.created) if role == "user" and turn else None
-        self._talk.add(name, entry.text, session=session, tokens=tokens, turn=turn, moment=moment)
-        self._count = max(self._count, about.order) + 1
+        self._waiting.setdefault((owner, session), {})[name] = None
+        moment = (owner, said.turn, said.created) if said.role == "user" and said.turn else None
+        self._talk.append(name, session, said.tokens, said.turn, said.question, moment)
+        self._count = max(self._count, place) + 1
 
     def begin_after(self, order: int) -> None:
         """Give what is said from now on a later place than this one."""
         self._count = max(self._count, order + 1)
 
-    def made(self, entry: Entry) -> None:
+    def made(self, entry: Entry | EntryOutline) -> None:
         """Something was made of what was said in a conversation: a fact, or an episode."""
         if entry.session:
             self._made[entry.id] = entry.session
@@ -363,7 +432,7 @@ class Timeline:
             of = self._episodes[entry.id] = entry.owner, entry.session
             concluded = set(entry.sources)
             waiting = self._waiting.pop(of, {})
-            left = {i: None for i in waiting if self._said[i].source not in concluded}
+            left = {i: None for i in waiting if self.source(i) not in concluded}
             if left:
                 self._waiting[of] = left
 
@@ -375,19 +444,10 @@ class Timeline:
         reopened: set[tuple[str, str]] = set()
         for entry in entries:
             self.state(entry, "", None)
-            said = self._said.pop(entry, None)
+            said = self._outline(entry)
             if said is not None:
-                self._talk.remove(entry)
-                self._standing.get(said.about.principal, {}).pop(entry, None)
-                about = (said.about.principal, said.source)
-                self._of[about].remove(entry)
-                if not self._of[about]:
-                    del self._of[about]
-                    for fact in self._facts.pop(about, ()):
-                        del self._stated[fact]
-                    if self._speaker.get((said.session, said.source)) == said.about.principal:
-                        del self._speaker[said.session, said.source]
-                self._waiting.get((said.about.principal, said.session), {}).pop(entry, None)
+                del self._said[entry]
+                self._drop(entry, said)
             session = self._made.pop(entry, None) if said is None else said.session
             if entry in self._episodes:
                 reopened.add(self._episodes.pop(entry))
@@ -398,8 +458,28 @@ class Timeline:
 
         for owner, session in sorted(reopened):
             names = (i for i in self._sessions.get(session, ()) if i in self._said)
-            said_by = {i: None for i in names if self._said[i].about.principal == owner}
+            said_by = {i: None for i in names if self._said[i][_OWNER] == owner}
             self._waiting[owner, session] = said_by
+
+    def _outline(self, entry: str) -> MessageOutline | None:
+        held = self._said.get(entry)
+        return None if held is None else MessageOutline._make(held)
+
+    def _drop(self, entry: str, said: MessageOutline) -> None:
+        """Forget a message that is known no more."""
+        for known in (self._order, self._changed, self._known):
+            known.pop(entry, None)
+        self._talk.remove(entry)
+        self._standing.get(said.owner, {}).pop(entry, None)
+        about = (said.owner, said.source)
+        self._of[about] = tuple(i for i in self._of[about] if i != entry)
+        if not self._of[about]:
+            del self._of[about]
+            for fact in self._facts.pop(about, ()):
+                del self._stated[fact]
+            if self._speaker.get((said.session, said.source)) == said.owner:
+                del self._speaker[said.session, said.source]
+        self._waiting.get((said.owner, said.session), {}).pop(entry, None)
 
     def waiting(self, owner: str, session: str) -> Iterable[str]:
         """Ids of the entries of an owner's messages that stand in no episode yet, oldest first."""
@@ -410,9 +490,7 @@ class Timeline:
         """Note that all that a message stated has been superseded by what another states."""
         heir = next(iter(self._of.get((owner, successor), ())), None) if successor else None
         for entry in self._of.get((owner, source), ()):
-            said = self._said[entry]
-            if said.about.successor != heir:
-                self._said[entry] = said._replace(about=replace(said.about, successor=heir))
+            self._change(entry, self._changed.get(entry, _UNCHANGED)._replace(successor=heir))
 
     def amend(
         self, owner: str, source: str, changes: Sequence[str], stale: Sequence[str] = ()
@@ -423,19 +501,22 @@ class Timeline:
             for said in (changes, stale)
         )
         for entry in self._of.get((owner, source), ()):
-            said = self._said[entry]
-            if (said.about.amended, said.about.stale) != (heirs, ends):
-                about = replace(said.about, amended=heirs, stale=ends)
-                self._said[entry] = said._replace(about=about)
+            before = self._changed.get(entry, _UNCHANGED)
+            self._change(entry, before._replace(amended=heirs, stale=ends))
+
+    def _change(self, entry: str, change: _Change) -> None:
+        if change != self._changed.get(entry, _UNCHANGED):
+            self._changed[entry] = change
+            self._known.pop(entry, None)
 
     def state(self, fact: str, owner: str, source: str | None) -> None:
         """Note which message states a fact; None where that is gone, or has other words."""
         before = self._stated.pop(fact, None)
         if before is not None:
-            self._facts[before].discard(fact)
+            self._facts[before] = tuple(i for i in self._facts[before] if i != fact)
         if source is not None:
             about = self._stated[fact] = owner, source
-            self._facts.setdefault(about, set()).add(fact)
+            self._facts[about] = (*self._facts.get(about, ()), fact)
 
     def stated_in(self, facts: Iterable[str]) -> dict[str, str | None]:
         """The entry of the message that states each fact; None where none holds all of it."""
@@ -447,7 +528,8 @@ class Timeline:
         """What each instruction or preference in force of an owner is about, by entry, in order."""
         self.need([owner])
         found = self._standing.get(owner, {})
-        return {i: m for i, m in found.items() if self._said[i].about.successor is None}
+        changed = self._changed
+        return {i: m for i, m in found.items() if changed.get(i, _UNCHANGED).successor is None}
 
     def entries(self, owner: str, source: str) -> list[str]:
         """Ids of the entries that hold an owner's message; none where it is not known."""
@@ -461,28 +543,27 @@ class Timeline:
 
     def orders(self, entries: Iterable[str]) -> dict[str, int]:
         """Which came first of entries, by their numbers; -1 for one that holds no message."""
-        said = self._said
-        return {i: said[i].about.order if i in said else -1 for i in entries}
+        order = self._order
+        return {i: order.get(i, -1) for i in entries}
 
     def sources(self, entries: Iterable[str]) -> dict[str, str | None]:
         """The id of the message that each entry holds; None where it holds none."""
-        said = self._said
-        return {i: said[i].source if i in said else None for i in entries}
+        return {i: self.source(i) for i in entries}
 
     def source(self, entry: str) -> str | None:
         """The id of the message that an entry holds; None where it holds none."""
         said = self._said.get(entry)
-        return None if said is None else said.source
+        return None if said is None else cast("str", said[_SOURCE])
 
     def words(self, entry: str) -> bytes | None:
         """The `repeat_digest` of the message that an entry holds; None if there is none."""
         said = self._said.get(entry)
-        return None if said is None else said.words
+        return None if said is None else cast("bytes | None", said[_REPEATED])
 
     def session(self, entry: str) -> str | None:
         """The conversation of the message that an entry holds; None where it holds none."""
         said = self._said.get(entry)
-        return None if said is None else said.session
+        return None if said is None else cast("str", said[_SESSION])
 
     def summed_up(self, entry: str) -> str | None:
         """The conversation that an episode is the summary of; None for another entry."""
@@ -491,8 +572,27 @@ class Timeline:
 
     def about(self, entry: str) -> MessageFacts | None:
         """What is known of the message that an entry holds; None where it holds none."""
-        said = self._said.get(entry)
-        return None if said is None else said.about
+        found = self._known.get(entry)
+        if found is None and (said := self._outline(entry)) is not None:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            found = self._known[entry] = self._facts_of(entry, said)
+        return found
+
+    def _facts_of(self, entry: str, said: MessageOutline) -> MessageFacts:
+        change = self._changed.get(entry, _UNCHANGED)
+        return MessageFacts(
+            order=self._order[entry],
+            tokens=said.tokens,
+            time=said.created,
+            principal=said.owner,
+            role=said.role,
+            successor=change.successor,
+            amended=change.amended,
+            stale=change.stale,
+            asked=frozenset(said.asked.split()),
+            standing=said.standing,
+        )
 
     def beside(self, entry: str) -> NeighbourShares:
         """The messages around one, each with the share of its relevance that it is lent."""
@@ -505,9 +605,9 @@ class Timeline:
     def reply(self, entry: str) -> str | None:
         """The entry of the assistant's reply right after a user's message; None without one."""
         after = self._talk.answered_by(entry)
-        if after is None or self._said[entry].about.role == "assistant":
+        if after is None or self._said[entry][_ROLE] == "assistant":
             return None
-        return after if self._said[after].about.role == "assistant" else None
+        return after if self._said[after][_ROLE] == "assistant" else None
 
     def of(self, session: str) -> list[str]:
         """Ids of the entries of a conversation, of messages and of what was made of them."""
@@ -518,4 +618,4 @@ class Timeline:
         """Ids of the entries of messages, in the order in which they were said."""
         if self.source_of_rest is not None:
             self.source_of_rest.everything()
-        return sorted(self._said, key=lambda entry: self._said[entry].about.order)
+        return sorted(self._said, key=self._order.__getitem__)

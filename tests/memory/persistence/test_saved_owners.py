@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,12 +11,13 @@ from typing import Any
 import pytest
 
 from memsim.context import Context
+from memsim.errors import StoreError
 from memsim.memory import SavedMemory, open_memory
 from memsim.memory.deletion import original_of
 from memsim.memory.entry import Entry, decode
 from memsim.memory.permissions import ReadGrant
 from memsim.memory.persistence import saved_memory
-from memsim.memory.persistence.memory_file import MemoryFile
+from memsim.memory.persistence.memory_file import FILE, MemoryFile
 from memsim.memory.stores.sqlite import rows
 from memsim.message import said
 
@@ -265,3 +267,73 @@ def test_what_is_forgotten_before_it_was_read_stays_forgotten(open_it: Open) -> 
     again = open_it()
     again.forget("cy", ["cy8"])
     assert "A-56" not in asked(again, "cy").text()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE entries SET about = NULL",
+        "UPDATE entries SET about = '00000000' || substr(about, 9)",
+        "UPDATE entries SET about = 'x'",
+    ],
+    ids=["none", "made otherwise", "something else"],
+)
+def test_an_outline_that_cannot_be_used_is_made_anew(
+    open_it: Open, tmp_path: Path, change: str
+) -> None:
+    """A context is the same with outlines and without them."""
+    memory = three(open_it())
+    expected = [asked(memory, "ana", "trip"), asked(memory, "cy")]
+    memory.close()
+    with sqlite3.connect(tmp_path / "memory" / FILE) as connection:
+        connection.execute(change)
+    connection.close()
+
+    again = open_it()
+
+    assert expected == [asked(again, "ana", "trip"), asked(again, "cy")]
+
+
+def test_a_damaged_outline_is_an_error(open_it: Open, tmp_path: Path) -> None:
+    """A letter of it that changed is noticed by its check sum, and the file is named."""
+    three(open_it()).close()
+    with sqlite3.connect(tmp_path / "memory" / FILE) as connection:
+        connection.execute("UPDATE entries SET about = replace(about, 'own:cy', 'own:cx')")
+    connection.close()
+    memory = open_it()
+
+    asked(memory, "ana", "trip")
+    with pytest.raises(StoreError, match=r"memory\.sqlite3 is damaged: an outline"):
+        asked(memory, "cy")
+
+
+def test_what_was_said_is_not_read_for_a_context(
+    open_it: Open, read: list[Entry], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A context reads the entries that it looks at, and outlines of all others."""
+    memory = open_it()
+    for n in range(200):
+        tell(memory, "ana", "trip", n)
+    memory.close()
+    again = open_it()
+    read.clear()
+
+    asked(again, "ana", "trip")
+
+    assert 0 < len(read) < 150
+
+
+def test_a_fact_is_replaced_whose_words_were_not_read(open_it: Open) -> None:
+    """What is stated after opening takes the place of what was stated before it."""
+    memory = open_it()
+    for n, text in enumerate(["My gym bill is 40 euros a month.", "I live in Oslo."]):
+        memory.add(text, user="ana", id=f"a{n}")
+    memory.close()
+    again = open_it()
+    asked(again, "ana")
+
+    again.add("Change of plan: my gym bill went up, it is 45 euros a month now.", user="ana")
+
+    held = [fact.text for fact in again.semantic.in_force("ana")]
+    assert not any("40 euros" in text for text in held)
+    assert any("45 euros" in text for text in held)

@@ -340,10 +340,12 @@ def test_a_failed_write_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPa
 
     add = rows.add
 
-    def failing(connection: sqlite3.Connection, item: WriteItem, shelf: int) -> object:
+    def failing(
+        connection: sqlite3.Connection, item: WriteItem, shelf: int, about: str | None
+    ) -> object:
         if item.entry.key == "new2":
             raise sqlite3.OperationalError("disk I/O error")
-        return add(connection, item, shelf)
+        return add(connection, item, shelf, about)
 
     def full(*_: object) -> object:
         raise sqlite3.OperationalError("database or disk is full")

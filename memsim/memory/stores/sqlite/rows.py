@@ -87,22 +87,23 @@ class TermPlaces(NamedTuple):
     times: Counts
 
 
-def add(connection: sqlite3.Connection, item: WriteItem, shelf: int) -> EntryRow:
-    """Write an entry's row; its words are not indexed yet."""
+def add(connection: sqlite3.Connection, item: WriteItem, shelf: int, about: str | None) -> EntryRow:
+    """Write an entry's row; its words are not indexed yet. `about` is its outline."""
     source, entry, vector = item
     terms = index_terms(entry.words)
     counts = Counter(terms)
     record, created = encode(entry), instant(entry.created)
     told = check_sum(record, source, shelf, created, len(terms))
     number = connection.execute(
-        "INSERT INTO entries (id, shelf, created, length, check_sum, record, vector)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO entries (id, shelf, created, length, check_sum, about, record, vector)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
             source,
             shelf,
             created,
             len(terms),
             told,
+            about,
             record,
             None if vector is None else pack(vector),
         ),

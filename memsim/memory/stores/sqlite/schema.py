@@ -71,7 +71,7 @@ def sync_log(path: Path) -> None:
 APPLICATION: Final = 0x6D656D73
 """SQLite's application id: `mems`."""
 
-LAYOUT: Final = 2
+LAYOUT: Final = 3
 """The version of the tables; any other is refused."""
 
 _LOG: Final = 4000
@@ -107,6 +107,7 @@ CREATE TABLE entries (
     created TEXT NOT NULL,
     length INTEGER NOT NULL,  -- in terms
     check_sum INTEGER NOT NULL,
+    about TEXT,               -- an outline of whoever opened the store, with a check sum of its own
     record TEXT NOT NULL,
     vector BLOB
 );

@@ -8,6 +8,7 @@ import sqlite3
 from contextlib import contextmanager
 from heapq import merge
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from memsim.memory.entry import Entry
     from memsim.memory.index.postings import ScoredNumbers, ShelfWords
     from memsim.memory.permissions import Where
+    from memsim.memory.stores import WriteItem
     from memsim.models import Vectors
 
 _Found = TypeVar("_Found")
@@ -78,6 +80,8 @@ class SQLite:
         self._entries = rows.ReadEntries()
         self._embedded: EmbedderInfo | None = None
         self._synced: StoreIdentity | None = None
+        self.outline: Callable[[Entry], str | None] | None = None
+        """Gives the outline of an entry that is written; None keeps none."""
         try:
             with rows.reading(self._path):
                 self._bring_up_to_date(connection)
@@ -89,6 +93,11 @@ class SQLite:
     def unread(self) -> bool:
         """Whether the file is so large that it was not read through on opening."""
         return self._shelving.unread
+
+    @property
+    def analysis(self) -> str:
+        """A digest of how texts become terms."""
+        return self._analysis
 
     @property
     def exact(self) -> bool:
@@ -113,15 +122,17 @@ class SQLite:
                 if made != self._embedded:
                     self._note(made)
                 gone = self._take_out(connection, [item.id for item in written])
-                come = [
-                    rows.add(connection, item, self._shelving.number(connection, item.entry.shelf))
-                    for item in written
-                ]
+                come = [self._add(connection, item) for item in written]
                 self._shelving.tail.add(connection, come)
                 self._count(changes, gone, come)
             paired = zip(come, (item.vector for item in written), strict=True)
             self._shelving.written(changes, gone, paired)
             self._embedded = made
+
+    def _add(self, connection: sqlite3.Connection, item: WriteItem) -> rows.EntryRow:
+        shelf = self._shelving.number(connection, item.entry.shelf)
+        about = None if self.outline is None else self.outline(item.entry)
+        return rows.add(connection, item, shelf, about)
 
     def embedded_by(self, made: EmbedderInfo | None) -> None:
         """Note what vectors are made with; see `Store`."""
@@ -216,6 +227,17 @@ class SQLite:
                 (json.dumps(_possible(ids)),),
             )
             return {source for source, shelf in rows_there if shelf in shelves}
+
+    def outlines(self, where: Where) -> list[tuple[str, str, str | None]]:
+        """Creation, id and outline of the admitted entries, in the order of `find`."""
+        with self._reading() as connection:
+            found: list[tuple[str, str, str | None]] = []
+            for held in self._shelving.admitted(where):
+                held.check(connection)
+                found += connection.execute(
+                    "SELECT created, id, about FROM entries WHERE shelf = ?", (held.number,)
+                )
+            return sorted(found, key=itemgetter(0, 1))
 
     def count(self, where: Where) -> int:
         """How many entries are admitted; see `Store`."""
