@@ -224,7 +224,7 @@ class Permissions:
         self._grants, self._parts, self._of, self._shared = grants, parts, of, shared
 
     def _readers(self, entry: Entry) -> list[str]:
-        if not _was_said(entry):
+        if not was_said(entry):
             return []
         together = self._parts.get(entry.session, {}) if entry.session else {}
         shared = self._shared.get(entry.owner, {})
@@ -245,14 +245,14 @@ def require_principal(principal: str) -> str:
     return principal
 
 
-def _was_said(entry: Entry | Shelf) -> bool:
+def was_said(entry: Entry | Shelf) -> bool:
     """Whether it holds a message, or a passage of one: what a conversation came to is `daily`."""
     return entry.layer == "episodic" and entry.category == "conversation"
 
 
 def _was_made(shelf: Shelf) -> bool:
     """Whether facts stand there, or what conversations came to."""
-    return shelf.layer == "semantic" or (shelf.layer == "episodic" and not _was_said(shelf))
+    return shelf.layer == "semantic" or (shelf.layer == "episodic" and not was_said(shelf))
 
 
 def _order(grant: ReadGrant) -> tuple[str, str, str]:

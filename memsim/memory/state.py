@@ -13,13 +13,13 @@ from memsim.memory.codec import JSON, check_part, check_whole, reading
 from memsim.memory.deletion import original_of
 from memsim.memory.entry import decode, encode
 from memsim.memory.ingest_queue import IngestQueue
+from memsim.memory.layers.entry_outline import EntryOutline
 from memsim.memory.layers.episodic import turn_of
 from memsim.memory.permissions import Where
 from memsim.memory.recall.timeline import read_outline
 
 if TYPE_CHECKING:
     from memsim.memory.entry import Entry, Layer
-    from memsim.memory.layers.entry_outline import EntryOutline
     from memsim.memory.layers.semantic import Semantic
     from memsim.memory.recall.timeline import MessageOutline, Timeline
     from memsim.memory.vault import Vault
@@ -146,21 +146,24 @@ class MemoryState:
         """A message was recorded: it was said after all that is known, or has a place in order."""
         self.timeline.take(entry.id, outline_said(entry, self.counter), order)
 
-    def bring_outlines(
-        self,
-        said: Iterable[tuple[str, MessageOutline, int]],
-        made: Sequence[EntryOutline],
-    ) -> None:
-        """As `bring`, of outlines.
+    def take_said(self, name: str, outline: MessageOutline | EntryOutline, order: int) -> None:
+        """Take in the outline of a message, whose entry has this id and place.
 
-        `said` are messages with their ids and places, in the order in which they were said; `made`
-        is what was made of messages, in the order of the store.
+        Those of one owner come in the order in which they were said.
         """
-        for name, outline, order in said:
-            self.timeline.take(name, outline, order)
-        for entry in made:
-            self.timeline.made(entry)
-        self.semantic.bring(entry for entry in made if entry.layer == "semantic")
+        if isinstance(outline, EntryOutline):
+            raise TypeError("an entry is in the order, and holds no message")
+        self.timeline.take(name, outline, order)
+
+    def take_made(self, outlines: Iterable[EntryOutline]) -> None:
+        """Take in the outlines of what was made of messages, in the order of the store."""
+        self.semantic.bring(self._facts(outlines))
+
+    def _facts(self, outlines: Iterable[EntryOutline]) -> Iterator[EntryOutline]:
+        for outline in outlines:
+            self.timeline.made(outline)
+            if outline.layer == "semantic":
+                yield outline
 
     def _replace(self, entries: list[Entry]) -> None:
         """Have the store hold these entries and no others: first these, so that none is lost."""

@@ -382,6 +382,9 @@ class NearestVectors:
     def __len__(self) -> int:
         return len(self._row)
 
+    def __contains__(self, form: object) -> bool:
+        return form in self._row
+
     def add(self, forms: Sequence[int], vectors: Vectors) -> None:
         """Take unit vectors in, one for each form, shape (len(forms), dimension)."""
         start, end = len(self), len(self) + len(forms)

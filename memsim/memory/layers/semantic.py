@@ -100,7 +100,7 @@ class Semantic:
         self._links = FactLinks(self._tell)
         self._matcher = FactMatcher(vault.embed)
         self._unread: dict[str, list[str]] = {}
-        self._live: dict[tuple[str, str], dict[str, None]] = {}
+        self._live: dict[str, dict[str, tuple[str, ...]]] = {}
         self._ended: dict[tuple[str, str], dict[str, _Ended]] = {}
         self._versions: dict[tuple[str, str], FactVersions] = {}
 
@@ -154,7 +154,20 @@ class Semantic:
             self._versions.setdefault(about, FactVersions()).put(entry)
         if entry.superseded is None:
             for source in entry.sources:
-                self._live.setdefault((entry.owner, source), {})[entry.id] = None
+                self._set_live(entry, source)
+
+    def _set_live(self, entry: Entry | EntryOutline, source: str) -> None:
+        live = self._live.setdefault(entry.owner, {})
+        live[source] = (*(i for i in live.get(source, ()) if i != entry.id), entry.id)
+
+    def _set_ended(self, entry: Entry | EntryOutline, source: str) -> None:
+        live = self._live.get(entry.owner, {})
+        if entry.id in live.get(source, ()):
+            live[source] = tuple(i for i in live[source] if i != entry.id)
+
+    def _is_live(self, owner: str, source: str) -> bool:
+        """Whether a fact is in force that a message states."""
+        return bool(self._live.get(owner, {}).get(source))
 
     def _read(self, owner: str) -> None:
         """Read the words of an owner's facts that were brought without them."""
@@ -232,7 +245,7 @@ class Semantic:
             self._links.remove(entry)
             self._listener.state(entry.id, entry.owner, None)
             for source in entry.sources:
-                self._live.get((entry.owner, source), {}).pop(entry.id, None)
+                self._set_ended(entry, source)
                 self._say(entry, source, None)
             self._versions.get((entry.owner, entry.subject), FactVersions()).drop(entry.id)
         for about in sorted({(e.owner, e.subject) for e in entries if e.subject}):
@@ -241,7 +254,7 @@ class Semantic:
     def free(self, owner: str, sources: Collection[str]) -> None:
         """Note that messages are gone, and others may have their ids, whatever they stated."""
         for source in sources:
-            self._live.pop((owner, source), None)
+            self._live.get(owner, {}).pop(source, None)
             self._ended.pop((owner, source), None)
         self._links.free(owner, sources)
 
@@ -276,7 +289,7 @@ class Semantic:
         if entry.superseded is not None:
             return
         for source in entry.sources:
-            self._live.setdefault((entry.owner, source), {})[entry.id] = None
+            self._set_live(entry, source)
             self._say(entry, source, None)
 
     def _relink(self, about: tuple[str, str]) -> None:
@@ -290,7 +303,7 @@ class Semantic:
     def _replaced(self, entry: Entry | EntryOutline, heir: Entry | EntryOutline | None) -> None:
         assert entry.superseded is not None  # noqa: S101 - else nothing could have replaced it
         for source in entry.sources:
-            self._live.get((entry.owner, source), {}).pop(entry.id, None)
+            self._set_ended(entry, source)
             ended = None
             if heir is not None and _is_sure(heir) and source not in heir.sources:
                 after = heir.sources[-1]
@@ -305,7 +318,7 @@ class Semantic:
             known.pop(entry.id, None)
         else:
             known[entry.id] = ended
-        replaced = known and not self._live.get(about)
+        replaced = known and not self._is_live(*about)
         self._listener.succeed(*about, max(known.values())[-1] if replaced else None)
         if not known:
             del self._ended[about]
@@ -316,7 +329,7 @@ class Semantic:
         # What is only near in meaning may be wrong: it neither brings anything up, nor marks it.
         changes = dict.fromkeys(self._links.changes(owner, source, (REVALUES,)))
         stale = dict(changes)
-        if self._live.get((owner, source)):
+        if self._is_live(owner, source):
             ended = self._ended.get((owner, source), {})
             stale |= dict.fromkeys(after for *_, after in sorted(ended.values()))
         self._listener.amend(owner, source, tuple(changes), tuple(stale))

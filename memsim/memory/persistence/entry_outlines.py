@@ -25,9 +25,11 @@ from memsim.memory.recall.timeline import MessageOutline
 from memsim.memory.state import MADE, outline_said
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from memsim.memory.entry import Entry
+    from memsim.memory.stores import Store
+    from memsim.memory.stores.sqlite.store import WrittenOutline
     from memsim.message import TokenCounter
 
 VERSION: Final = 1
@@ -43,6 +45,7 @@ _OF_MESSAGE: Final = 11
 """Values of the outline of a message."""
 
 _TO_JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_FROM_JSON: Final = json.JSONDecoder().raw_decode  # less around it than `json.loads` has
 
 Outline = MessageOutline | EntryOutline
 
@@ -76,23 +79,20 @@ class EntryOutlines:
         check_sum = _check_sum(instant(entry.created), entry.id, text)
         return f"{self._made}{check_sum}{text}"
 
-    def is_current(self, written: object) -> bool:
-        """Whether an outline was made as outlines are made here."""
-        return isinstance(written, str) and written.startswith(self._made)
+    def reader(
+        self, store: Store, written: Sequence[WrittenOutline]
+    ) -> Callable[[WrittenOutline], Outline]:
+        """How each of these rows is read; those of other outlines are made anew of their entries.
 
-    def read(self, owner: str, written: Sequence[tuple[str, str, str]]) -> list[Outline]:
-        """The outlines of some entries of an owner, each with their creation and id before it.
-
-        Raises `DamagedRecord`, or an error of a value of the wrong kind, if one is damaged.
+        What is given raises `DamagedRecord`, or an error of a value of the wrong kind, if the
+        outline is damaged.
         """
-        texts: list[str] = []
-        for created, source, about in written:
-            text = about[_HEAD:]
-            if about[_MADE:_HEAD] != _check_sum(created, source, text):
-                raise DamagedRecord("an outline is damaged: its check sum is wrong")
-            texts.append(text)
-        lists = json.loads(f"[{','.join(texts)}]")
-        return [_read(owner, of[1], held) for of, held in zip(written, lists, strict=True)]
+        others = [name for _, name, about, _ in written if not self._is_current(about)]
+        anew = {entry.id: self.of(entry) for entry in store.get(others)}
+        return lambda row: anew[row[1]] if row[1] in anew else _read(row)
+
+    def _is_current(self, about: object) -> bool:
+        return isinstance(about, str) and about.startswith(self._made)
 
 
 def _check_sum(created: str, source: str, text: str) -> str:
@@ -128,12 +128,17 @@ def _made(made: EntryOutline) -> list[object]:
     ]
 
 
-def _read(owner: str, source: str, held: list[Any]) -> Outline:
+def _read(row: WrittenOutline) -> Outline:
+    created_at, name, about, shelf = row
+    text = "" if about is None else about[_HEAD:]
+    if about is None or about[_MADE:_HEAD] != _check_sum(created_at, name, text):
+        raise DamagedRecord("an outline is damaged: its check sum is wrong")
+    held: list[Any] = _FROM_JSON(text)[0]
     if len(held) == _OF_MESSAGE:
         message, session, created, role, turn, tokens, question, asked, standing, *rest = held
         matter, repeated = rest
         return MessageOutline(
-            owner,
+            shelf.owner,
             message,
             session,
             datetime.fromisoformat(created),
@@ -149,8 +154,8 @@ def _read(owner: str, source: str, held: list[Any]) -> Outline:
     layer, session, subject, created, updated, late, sources, attributes = held
     begun = datetime.fromisoformat(created)
     return EntryOutline(
-        source,
-        owner,
+        name,
+        shelf.owner,
         layer,
         session,
         subject,

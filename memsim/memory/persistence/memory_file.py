@@ -54,7 +54,7 @@ CREATE TABLE said (
     entry TEXT NOT NULL,
     check_sum INTEGER NOT NULL
 );
-CREATE INDEX said_by_entry ON said (entry);
+CREATE INDEX said_by_entry ON said (entry, check_sum);
 CREATE TABLE audit (number INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT NOT NULL);
 CREATE TABLE offloaded (
     conversation TEXT NOT NULL,
@@ -303,10 +303,12 @@ class MemoryFile:
         return last
 
     def places(self, entries: Sequence[str]) -> dict[str, int]:
-        """The place of each of these entries in the order.
+        """The place of each of these entries that is in the order.
 
-        Raises `StoreError` if one has none, or its row is damaged.
+        Raises `StoreError` if the row of one is damaged.
         """
+        from memsim.memory.stores.sqlite.rows import check_sum as sum_of
+
         order: dict[str, int] = {}
         with self.snapshot() as connection:
             rows = connection.execute(
@@ -315,12 +317,14 @@ class MemoryFile:
                 (json.dumps(entries),),
             )
             for place, entry, check_sum in rows:
-                if check_sum != _check_sum(place, entry):
+                if check_sum != sum_of(entry, place):
                     raise self._damaged(f"entry {place} of the order is not what was written")
                 order.setdefault(entry, place)
-        if len(order) != len(entries):
-            raise self._damaged("a message is missing of the order")
         return order
+
+    def unplaced(self) -> StoreError:
+        """The error for a message that has no place in the order."""
+        return self._damaged("a message is missing of the order")
 
     def reorder(self, entries: Sequence[str]) -> None:
         """Write the order anew."""

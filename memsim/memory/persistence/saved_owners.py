@@ -14,17 +14,17 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from memsim.memory.layers.entry_outline import EntryOutline
-from memsim.memory.permissions import Where
-from memsim.memory.recall.timeline import MessageOutline
+from memsim.memory.permissions import Where, was_said
 from memsim.memory.state import MADE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from memsim.memory.permissions import Permissions
     from memsim.memory.persistence.entry_outlines import EntryOutlines, Outline
     from memsim.memory.persistence.memory_file import MemoryFile
     from memsim.memory.state import MemoryState
+    from memsim.memory.stores.sqlite.store import WrittenOutline
 
 MOST: Final = 500_000
 """Messages that are known at once: about 3 GB, with their vectors in the cache of the store."""
@@ -78,32 +78,35 @@ class SavedOwners:
         self.admitted(Where(reader=None, layers=MADE, archived=None))
 
     def _bring(self, owners: Collection[str]) -> None:
-        with self._file.snapshot():
-            held = [entry for name in sorted(owners) for entry in self._read(name)]
-            if len(owners) > 1:
-                held.sort(key=itemgetter(0, 1))
-            said = [(name, of) for _, name, of in held if isinstance(of, MessageOutline)]
-            order = self._file.places([name for name, _ in said])
-        placed = sorted([(order[name], name, of) for name, of in said], key=itemgetter(0))
-        self._state.bring_outlines(
-            [(name, of, place) for place, name, of in placed],
-            [of for _, _, of in held if isinstance(of, EntryOutline)],
-        )
+        try:
+            with self._file.snapshot(), self._file.reading():
+                self._take(self._written(owners))
+        except BaseException:
+            self.release()  # what was taken in until then says nothing of whom
+            raise
         self._known.update(owners)
 
-    def _read(self, owner: str) -> list[tuple[str, str, Outline]]:
-        """Creation, id and outline of an owner's entries, in the order of the store."""
-        where = Where(reader=None, owner=owner, layers=MADE, archived=None)
-        written = self._file.sqlite.outlines(where)
-        current: list[tuple[str, str, str]] = []
-        others: list[str] = []
-        for created, name, about in written:
-            if about is not None and self._outlines.is_current(about):
-                current.append((created, name, about))
-            else:
-                others.append(name)
-        with self._file.reading():
-            read = self._outlines.read(owner, current)
-            found = {name: of for (_, name, _), of in zip(current, read, strict=True)}
-            found |= {e.id: self._outlines.of(e) for e in self._state.vault.store.get(others)}
-            return [(created, name, found[name]) for created, name, _ in written]
+    def _written(self, owners: Collection[str]) -> list[WrittenOutline]:
+        """The rows of these owners, in the order of the store."""
+        found: list[WrittenOutline] = []
+        for owner in sorted(owners):
+            where = Where(reader=None, owner=owner, layers=MADE, archived=None)
+            found += self._file.sqlite.outlines(where)
+        return sorted(found, key=itemgetter(0, 1)) if len(owners) > 1 else found
+
+    def _take(self, written: Sequence[WrittenOutline]) -> None:
+        """Take rows in, one after the other: many that are read at once would have to be collected.
+
+        Raises `StoreError` if a message has no place in the order.
+        """
+        read, state = self._outlines.reader(self._state.vault.store, written), self._state
+        order = self._file.places([name for _, name, _, shelf in written if was_said(shelf)])
+        for row in sorted([row for row in written if row[1] in order], key=lambda r: order[r[1]]):
+            state.take_said(row[1], read(row), order[row[1]])
+        state.take_made(self._made(read(row) for row in written if row[1] not in order))
+
+    def _made(self, outlines: Iterable[Outline]) -> Iterator[EntryOutline]:
+        for outline in outlines:
+            if not isinstance(outline, EntryOutline):
+                raise self._file.unplaced()
+            yield outline

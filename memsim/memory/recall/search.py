@@ -95,7 +95,7 @@ HEADER = "Earlier messages that may matter:"
 LEAST = 24
 """Tokens below which a clipped message says too little to be shown."""
 
-REMEMBERED = 1 << 15
+REMEMBERED = 1 << 12
 
 _SPELT_IN = 8
 """Best messages in which a word is looked for that a misspelt one may be."""

@@ -139,7 +139,8 @@ class Neighbours:
             raise ValueError(f"fade is {fade}: above 0")
         self._fade = fade
         self._lines: dict[str, list[_Line]] = {}
-        self._at: dict[str, tuple[str, int]] = {}
+        self._session: dict[str, str] = {}
+        self._at: dict[str, int] = {}
         self._known: dict[str, NeighbourShares] = {}
 
     def __len__(self) -> int:
@@ -182,18 +183,18 @@ class Neighbours:
         if self._known:
             for at in self._reached(lines, range(len(lines) - 1, -1, -1), moment):
                 self._known.pop(lines[at][0], None)
-        self._at[source] = (session, len(lines))
+        self._session[source], self._at[source] = session, len(lines)
         lines.append((source, tokens, turn, asks, moment))
 
     def remove(self, source: str) -> bool:
         """Take a message out, as if it had never been said; false when it was not there."""
         if source not in self._at:
             return False
-        session, place = self._at.pop(source)
+        session, place = self._session.pop(source), self._at.pop(source)
         lines = self._lines[session]
         del lines[place]
         for at in range(place, len(lines)):
-            self._at[lines[at][0]] = (session, at)
+            self._at[lines[at][0]] = at
         if not lines:
             del self._lines[session]
         self._known.clear()
@@ -209,19 +210,18 @@ class Neighbours:
         if found is None and source in self._at:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
-            found = self._known[source] = self._lend(*self._at[source])
+            found = self._known[source] = self._lend(self._session[source], self._at[source])
         return found or ()
 
     def place(self, source: str) -> tuple[str, int] | None:
         """A message's session, and how many messages come before it there; None if unknown."""
-        return self._at.get(source)
+        return (self._session[source], self._at[source]) if source in self._at else None
 
     def answered_by(self, source: str) -> str | None:
         """What was said right after a message in the same exchange; None where nothing was."""
         if source not in self._at:
             return None
-        session, place = self._at[source]
-        lines = self._lines[session]
+        lines, place = self._lines[self._session[source]], self._at[source]
         after = lines[place + 1] if place + 1 < len(lines) else None
         if after is None or after[_TURN] != lines[place][_TURN]:
             return None
@@ -287,9 +287,8 @@ class MessageOutline(NamedTuple):
     repeated: bytes | None
 
 
-_OWNER, _SOURCE, _SESSION, _ROLE, _REPEATED = (
-    MessageOutline._fields.index(name)
-    for name in ("owner", "source", "session", "role", "repeated")
+_SOURCE, _SESSION, _ROLE, _REPEATED = (
+    MessageOutline._fields.index(name) for name in ("source", "session", "role", "repeated")
 )
 
 
@@ -342,6 +341,22 @@ class TimelineSource(Protocol):
         """Bring all that there is."""
 
 
+def _join(names: dict[str, str], key: str, name: str) -> None:
+    """Put a name behind those under a key."""
+    before = names.get(key)
+    names[key] = f"{before} {name}" if before else name
+
+
+def _part(names: dict[str, str], key: str, name: str) -> bool:
+    """Take a name from those under a key; whether others are left."""
+    left = " ".join(n for n in names.get(key, "").split() if n != name)
+    if left:
+        names[key] = left
+    else:
+        names.pop(key, None)
+    return bool(left)
+
+
 class Timeline:
     """The entries of messages by conversation, in the order in which they were said.
 
@@ -369,29 +384,32 @@ class Timeline:
 
     def clear(self) -> None:
         """Forget all of it."""
-        # Of many messages, few are asked about at a time. So what is kept of each is plain tuples
-        # of values, which are nothing that the garbage collector has to look at.
+        # Of many messages, few are asked about at a time. So what is kept of each is values in
+        # dictionaries of one owner or conversation: the garbage collector looks at none of them
+        # for long, however many there are. Ids of entries hold no blanks.
         self._talk = Neighbours()
-        self._said: dict[str, tuple[object, ...]] = {}
+        self._owner: dict[str, str] = {}
+        self._said: dict[str, dict[str, tuple[object, ...]]] = {}
         self._order: dict[str, int] = {}
         self._changed: dict[str, _Change] = {}
         self._known: dict[str, MessageFacts] = {}
-        self._of: dict[tuple[str, str], tuple[str, ...]] = {}
-        self._speaker: dict[tuple[str, str], str] = {}
+        self._of: dict[str, dict[str, str]] = {}
+        self._speaker: dict[str, dict[str, str]] = {}
         self._sessions: dict[str, dict[str, None]] = {}
         self._made: dict[str, str] = {}
-        self._stated: dict[str, tuple[str, str]] = {}
-        self._facts: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._stated: dict[str, str] = {}
+        self._stater: dict[str, str] = {}
+        self._facts: dict[str, dict[str, str]] = {}
         self._episodes: dict[str, tuple[str, str]] = {}
         self._waiting: dict[tuple[str, str], dict[str, None]] = {}
         self._standing: dict[str, dict[str, frozenset[str]]] = {}
         self._count = 0
 
     def __contains__(self, entry: object) -> bool:
-        return entry in self._said
+        return entry in self._owner
 
     def __len__(self) -> int:
-        return len(self._said)
+        return len(self._owner)
 
     def add(self, entry: Entry, *, tokens: int, turn: int, order: int | None = None) -> None:
         """A message was said, or a passage of one; what is known already stays as it is.
@@ -399,20 +417,21 @@ class Timeline:
         The first source of `entry` is the message; `turn` is as for `Neighbours.add`. `order` is
         given for what was said before what is known of others; otherwise nothing is later.
         """
-        if entry.id not in self._said:
+        if entry.id not in self._owner:
             self.take(entry.id, read_outline(entry, tokens=tokens, turn=turn), order)
 
     def take(self, name: str, said: MessageOutline, order: int | None = None) -> None:
         """As `add`, of the id and the outline of an entry."""
-        if name in self._said:
+        if name in self._owner:
             return
         owner, source, session = said.owner, said.source, said.session
-        self._said[name] = tuple(said)
+        self._owner[name] = owner
+        self._said.setdefault(owner, {})[name] = tuple(said)
         place = self._order[name] = self._count if order is None else order
         if said.matter is not None:
             self._standing.setdefault(owner, {})[name] = frozenset(said.matter.split())
-        self._of[owner, source] = (*self._of.get((owner, source), ()), name)
-        self._speaker.setdefault((session, source), owner)
+        _join(self._of.setdefault(owner, {}), source, name)
+        self._speaker.setdefault(session, {}).setdefault(source, owner)
         self._sessions.setdefault(session, {})[name] = None
         self._waiting.setdefault((owner, session), {})[name] = None
         moment = (owner, said.turn, said.created) if said.role == "user" and said.turn else None
@@ -446,7 +465,7 @@ class Timeline:
             self.state(entry, "", None)
             said = self._outline(entry)
             if said is not None:
-                del self._said[entry]
+                del self._owner[entry], self._said[said.owner][entry]
                 self._drop(entry, said)
             session = self._made.pop(entry, None) if said is None else said.session
             if entry in self._episodes:
@@ -457,13 +476,17 @@ class Timeline:
                     del self._sessions[session]
 
         for owner, session in sorted(reopened):
-            names = (i for i in self._sessions.get(session, ()) if i in self._said)
-            said_by = {i: None for i in names if self._said[i][_OWNER] == owner}
+            names = self._sessions.get(session, ())
+            said_by = {i: None for i in names if self._owner.get(i) == owner}
             self._waiting[owner, session] = said_by
 
     def _outline(self, entry: str) -> MessageOutline | None:
-        held = self._said.get(entry)
+        held = self._held(entry)
         return None if held is None else MessageOutline._make(held)
+
+    def _held(self, entry: str) -> tuple[object, ...] | None:
+        owner = self._owner.get(entry)
+        return None if owner is None else self._said[owner][entry]
 
     def _drop(self, entry: str, said: MessageOutline) -> None:
         """Forget a message that is known no more."""
@@ -471,14 +494,12 @@ class Timeline:
             known.pop(entry, None)
         self._talk.remove(entry)
         self._standing.get(said.owner, {}).pop(entry, None)
-        about = (said.owner, said.source)
-        self._of[about] = tuple(i for i in self._of[about] if i != entry)
-        if not self._of[about]:
-            del self._of[about]
-            for fact in self._facts.pop(about, ()):
-                del self._stated[fact]
-            if self._speaker.get((said.session, said.source)) == said.owner:
-                del self._speaker[said.session, said.source]
+        owner, source = said.owner, said.source
+        if not _part(self._of[owner], source, entry):
+            for fact in self._facts.get(owner, {}).pop(source, "").split():
+                del self._stated[fact], self._stater[fact]
+            if self._speaker.get(said.session, {}).get(source) == owner:
+                del self._speaker[said.session][source]
         self._waiting.get((said.owner, said.session), {}).pop(entry, None)
 
     def waiting(self, owner: str, session: str) -> Iterable[str]:
@@ -488,8 +509,8 @@ class Timeline:
 
     def succeed(self, owner: str, source: str, successor: str | None) -> None:
         """Note that all that a message stated has been superseded by what another states."""
-        heir = next(iter(self._of.get((owner, successor), ())), None) if successor else None
-        for entry in self._of.get((owner, source), ()):
+        heir = next(iter(self._entries(owner, successor)), None) if successor else None
+        for entry in self._entries(owner, source):
             self._change(entry, self._changed.get(entry, _UNCHANGED)._replace(successor=heir))
 
     def amend(
@@ -497,10 +518,10 @@ class Timeline:
     ) -> None:
         """Note which messages changed a part of what a message stated, or say that it is stale."""
         heirs, ends = (
-            tuple(i for message in said for i in self._of.get((owner, message), [])[:1])
+            tuple(i for message in said for i in self._entries(owner, message)[:1])
             for said in (changes, stale)
         )
-        for entry in self._of.get((owner, source), ()):
+        for entry in self._entries(owner, source):
             before = self._changed.get(entry, _UNCHANGED)
             self._change(entry, before._replace(amended=heirs, stale=ends))
 
@@ -513,16 +534,20 @@ class Timeline:
         """Note which message states a fact; None where that is gone, or has other words."""
         before = self._stated.pop(fact, None)
         if before is not None:
-            self._facts[before] = tuple(i for i in self._facts[before] if i != fact)
+            _part(self._facts[self._stater.pop(fact)], before, fact)
         if source is not None:
-            about = self._stated[fact] = owner, source
-            self._facts[about] = (*self._facts.get(about, ()), fact)
+            self._stated[fact], self._stater[fact] = source, owner
+            _join(self._facts.setdefault(owner, {}), source, fact)
 
     def stated_in(self, facts: Iterable[str]) -> dict[str, str | None]:
         """The entry of the message that states each fact; None where none holds all of it."""
-        of, stated = self._of, self._stated
-        found = {fact: of.get(stated.get(fact, ("", "")), ()) for fact in facts}
-        return {fact: held[0] if len(held) == 1 else None for fact, held in found.items()}
+        found: dict[str, str | None] = {}
+        for fact in facts:
+            names = ""
+            if fact in self._stated:
+                names = self._of.get(self._stater[fact], {}).get(self._stated[fact], "")
+            found[fact] = names if names and " " not in names else None
+        return found
 
     def standing(self, owner: str) -> Mapping[str, frozenset[str]]:
         """What each instruction or preference in force of an owner is about, by entry, in order."""
@@ -534,12 +559,15 @@ class Timeline:
     def entries(self, owner: str, source: str) -> list[str]:
         """Ids of the entries that hold an owner's message; none where it is not known."""
         self.need([owner])
-        return [*self._of.get((owner, source), ())]
+        return self._entries(owner, source)
+
+    def _entries(self, owner: str, source: str) -> list[str]:
+        return self._of.get(owner, {}).get(source, "").split()
 
     def is_taken(self, session: str, source: str) -> bool:
         """Whether a message of a conversation has this id, whoever said it."""
         self._need_session(session)
-        return (session, source) in self._speaker
+        return source in self._speaker.get(session, {})
 
     def orders(self, entries: Iterable[str]) -> dict[str, int]:
         """Which came first of entries, by their numbers; -1 for one that holds no message."""
@@ -552,17 +580,17 @@ class Timeline:
 
     def source(self, entry: str) -> str | None:
         """The id of the message that an entry holds; None where it holds none."""
-        said = self._said.get(entry)
+        said = self._held(entry)
         return None if said is None else cast("str", said[_SOURCE])
 
     def words(self, entry: str) -> bytes | None:
         """The `repeat_digest` of the message that an entry holds; None if there is none."""
-        said = self._said.get(entry)
+        said = self._held(entry)
         return None if said is None else cast("bytes | None", said[_REPEATED])
 
     def session(self, entry: str) -> str | None:
         """The conversation of the message that an entry holds; None where it holds none."""
-        said = self._said.get(entry)
+        said = self._held(entry)
         return None if said is None else cast("str", said[_SESSION])
 
     def summed_up(self, entry: str) -> str | None:
@@ -605,9 +633,13 @@ class Timeline:
     def reply(self, entry: str) -> str | None:
         """The entry of the assistant's reply right after a user's message; None without one."""
         after = self._talk.answered_by(entry)
-        if after is None or self._said[entry][_ROLE] == "assistant":
+        if after is None or self._role(entry) == "assistant":
             return None
-        return after if self._said[after][_ROLE] == "assistant" else None
+        return after if self._role(after) == "assistant" else None
+
+    def _role(self, entry: str) -> object:
+        held = self._held(entry)
+        return None if held is None else held[_ROLE]
 
     def of(self, session: str) -> list[str]:
         """Ids of the entries of a conversation, of messages and of what was made of them."""
@@ -618,4 +650,4 @@ class Timeline:
         """Ids of the entries of messages, in the order in which they were said."""
         if self.source_of_rest is not None:
             self.source_of_rest.everything()
-        return sorted(self._said, key=self._order.__getitem__)
+        return sorted(self._owner, key=self._order.__getitem__)

@@ -162,7 +162,6 @@ class CachedShelf:
         self.entries = 0
         self.terms = 0
         self.vectors: NearestVectors | None = None
-        self.embedded: set[int] = set()
         self._numbers: array[int] | None = None
         self._lengths: array[int] = array("i")
         self._checked = False
@@ -173,7 +172,6 @@ class CachedShelf:
         """Read everything again when it is next asked for."""
         self._checked = False
         self.vectors = None
-        self.embedded.clear()
         self._numbers = None
         self._lengths = array("i")
         self._created = None
@@ -231,7 +229,6 @@ class CachedShelf:
             self._lengths.append(row.length)
         if self.vectors is not None and vector is not None:
             self.vectors.add([row.number], vector[None, :])
-            self.embedded.add(row.number)
 
     def remove(self, row: EntryRow) -> None:
         """Note an entry that is gone."""
@@ -240,9 +237,8 @@ class CachedShelf:
         if self._numbers is not None:
             at = bisect_left(self._numbers, row.number)
             del self._numbers[at], self._lengths[at]
-        if self.vectors is not None and row.number in self.embedded:
+        if self.vectors is not None and row.number in self.vectors:
             self.vectors.remove(row.number)
-            self.embedded.remove(row.number)
 
     def read_postings(self, connection: sqlite3.Connection, term: str) -> Postings:
         """Where a term stands, from the database."""
@@ -270,7 +266,6 @@ class CachedShelf:
             vectors = NearestVectors(exact=EXACT_ON_SHELF)
             if found:
                 vectors.add([n for n, _ in found], rows.unpack([v for _, v in found], dimension))
-            self.embedded = {n for n, _ in found}
             self.vectors = vectors
         return self.vectors
 

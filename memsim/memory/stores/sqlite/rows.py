@@ -44,8 +44,8 @@ ENTRY: Final = "SELECT number, shelf, id, created, length, check_sum, record FRO
 ENTRIES: Final = f"{ENTRY} WHERE number IN (SELECT value FROM json_each(?))"  # noqa: S608 - no value
 """Selects it for a JSON list of numbers."""
 
-_REMEMBERED: Final = 1 << 15
-"""Entries that are kept as they were read: about 50 MB."""
+_REMEMBERED: Final = 4096
+"""Entries that are kept as they were read."""
 
 _LARGEST: Final = 1 << 13
 """Characters of a record above which its entry is not kept."""
@@ -224,7 +224,7 @@ class ReadEntries:
         self._epoch = 0
         self._changes = -1
         self._held: dict[str, tuple[tuple[int, int, str, str, int, int, str], Entry]] = {}
-        self._sure: set[str] = set()
+        self._sure: dict[str, None] = {}
 
     def known(self, source: str) -> Entry | None:
         """The entry with an id, where its row is known to be as it was read."""
@@ -241,7 +241,7 @@ class ReadEntries:
             if len(self._held) >= _REMEMBERED:
                 self.forget()
             held = self._held[source] = row, entry
-        self._sure.add(source)
+        self._sure[source] = None
         return held[1]
 
     def refresh(self, epoch: int, changes: int) -> None:

@@ -26,7 +26,7 @@ from memsim.memory.stores.sqlite.schema import StoreIdentity
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from memsim.memory.entry import Entry
+    from memsim.memory.entry import Entry, Shelf
     from memsim.memory.index.postings import ScoredNumbers, ShelfWords
     from memsim.memory.permissions import Where
     from memsim.memory.stores import WriteItem
@@ -36,6 +36,9 @@ _Found = TypeVar("_Found")
 
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _ASKED_AT_ONCE: Final = 500
+
+WrittenOutline = tuple[str, str, str | None, "Shelf"]
+"""Creation and id of an entry, its outline, and its shelf."""
 
 _FEW: Final = 16
 """Shelves of a search of which it is kept in memory what their entries are called."""
@@ -228,15 +231,17 @@ class SQLite:
             )
             return {source for source, shelf in rows_there if shelf in shelves}
 
-    def outlines(self, where: Where) -> list[tuple[str, str, str | None]]:
-        """Creation, id and outline of the admitted entries, in the order of `find`."""
+    def outlines(self, where: Where) -> list[WrittenOutline]:
+        """The outlines of the admitted entries, in the order of `find`."""
         with self._reading() as connection:
-            found: list[tuple[str, str, str | None]] = []
+            found: list[WrittenOutline] = []
             for held in self._shelving.admitted(where):
                 held.check(connection)
-                found += connection.execute(
-                    "SELECT created, id, about FROM entries WHERE shelf = ?", (held.number,)
+                rows_there = connection.execute(
+                    "SELECT created, id, about FROM entries WHERE shelf = ?",
+                    (held.number,),
                 )
+                found += [(*row, held.shelf) for row in rows_there]
             return sorted(found, key=itemgetter(0, 1))
 
     def count(self, where: Where) -> int:
