@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import Literal, cast
 
 from memsim.errors import AccessError, StoreError
+from memsim.fast_dataclass import fast_init
 from memsim.language.text import speaker_label, split_head
 from memsim.message import EPOCH, Message, said, utc
 
@@ -179,6 +180,7 @@ def _shelf(  # noqa: PLR0917 - `lru_cache` is slower by name
     )
 
 
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One thing that is remembered.
@@ -222,9 +224,10 @@ class Entry:
     """What stores know it by; says nothing about owner or key to who does not know them."""
 
     def __post_init__(self) -> None:
-        for name in ("key", "owner", "category"):
-            if not getattr(self, name):
-                raise ValueError(f"an entry's {name} is empty")
+        if not (self.key and self.owner and self.category):
+            names = ("key", "owner", "category")
+            empty = next(name for name in names if not getattr(self, name))
+            raise ValueError(f"an entry's {empty} is empty")
         if self.layer not in LAYERS:
             raise ValueError(f"layer is {self.layer!r}: it is one of {', '.join(LAYERS)}")
         if self.readers and self.visibility != "shared":
@@ -234,8 +237,10 @@ class Entry:
             moment = getattr(self, name)
             if moment is not None and moment.tzinfo is not UTC:
                 object.__setattr__(self, name, utc(moment))
-        object.__setattr__(self, "readers", tuple(sorted(set(self.readers))))
-        object.__setattr__(self, "attributes", tuple(sorted(self.attributes)))
+        if self.readers or self.readers.__class__ is not tuple:
+            object.__setattr__(self, "readers", tuple(sorted(set(self.readers))))
+        if self.attributes or self.attributes.__class__ is not tuple:
+            object.__setattr__(self, "attributes", tuple(sorted(self.attributes)))
         object.__setattr__(self, "id", entry_id(self.owner, self.layer, self.key))
 
     @property
@@ -299,9 +304,8 @@ _TO_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",",
 
 _WORDS = ("key", "text", "owner", "layer", "category", "subject", "session", "visibility")
 _MOMENTS = ("created", "updated")
-_SWITCHES = ("pinned", "archived")
-_LISTS = ("readers", "sources")
-_NAMES = sorted((*_WORDS, *_MOMENTS, *_SWITCHES, *_LISTS, "superseded", "attributes"))
+_OTHERS = ("pinned", "archived", "readers", "sources", "superseded", "attributes")
+_NAMES = sorted((*_WORDS, *_MOMENTS, *_OTHERS))
 _FIELDS = frozenset(_NAMES)
 _VALUES = attrgetter(*_NAMES)
 _SHELF_FIELDS = frozenset(
@@ -399,19 +403,35 @@ def _with_names(read: object, names: frozenset[str]) -> dict[str, object]:
 
 
 def _entry(read: Mapping[str, object]) -> Entry:
-    late = read["superseded"]
-    values: dict[str, object] = {name: _string(read[name]) for name in _WORDS}
-    values |= {name: _moment(read[name]) for name in _MOMENTS}
-    values |= {name: _strings(read[name]) for name in _LISTS}
-    for name in _SWITCHES:
-        if not isinstance(read[name], bool):
-            raise TypeError(f"{name} is {read[name]!r}")
-        values[name] = read[name]
-    if values["visibility"] not in {"private", "shared", "public"}:
-        raise ValueError(f"visibility is {values['visibility']!r}")
-    values["superseded"] = None if late is None else _moment(late)
-    values["attributes"] = tuple(_attribute(p) for p in _list(read["attributes"]))
-    return Entry(**values)  # type: ignore[arg-type]
+    # Each search decodes a hundred entries, so each value is looked at once.
+    key, text, owner, layer, category, subject, session, visibility = map(
+        _string, map(read.__getitem__, _WORDS)
+    )
+    created, updated, late = read["created"], read["updated"], read["superseded"]
+    pinned, archived = read["pinned"], read["archived"]
+    if pinned.__class__ is not bool or archived.__class__ is not bool:
+        raise TypeError(f"pinned is {pinned!r}, and archived is {archived!r}")
+    if visibility not in {"private", "shared", "public"}:
+        raise ValueError(f"visibility is {visibility!r}")
+    begun = _moment(created)
+    return Entry(
+        key=key,
+        text=text,
+        owner=owner,
+        layer=cast("Layer", layer),
+        category=category,
+        subject=subject,
+        session=session,
+        created=begun,
+        updated=begun if updated == created else _moment(updated),
+        superseded=None if late is None else _moment(late),
+        visibility=cast("Visibility", visibility),
+        readers=_strings(read["readers"]),
+        pinned=pinned,
+        archived=archived,
+        sources=_strings(read["sources"]),
+        attributes=tuple(map(_attribute, _list(read["attributes"]))),
+    )
 
 
 _COUNTED = frozenset({TURN, PASSAGE})

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
+from memsim.fast_dataclass import fast_init
 from memsim.language.text import index_terms
 from memsim.memory.entry import ROLE
 from memsim.memory.recall.instructions import is_standing, standing_matter
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from memsim.memory.permissions import Where
 
 
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageFacts:
     """What recall has to know of a message beside its scores.
@@ -323,6 +325,7 @@ class _Change(NamedTuple):
 
 
 _UNCHANGED = _Change()
+_NOTHING: frozenset[str] = frozenset()
 
 
 class TimelineSource(Protocol):
@@ -580,8 +583,8 @@ class Timeline:
 
     def source(self, entry: str) -> str | None:
         """The id of the message that an entry holds; None where it holds none."""
-        said = self._held(entry)
-        return None if said is None else cast("str", said[_SOURCE])
+        owner = self._owner.get(entry)
+        return None if owner is None else cast("str", self._said[owner][entry][_SOURCE])
 
     def words(self, entry: str) -> bytes | None:
         """The `repeat_digest` of the message that an entry holds; None if there is none."""
@@ -618,7 +621,7 @@ class Timeline:
             successor=change.successor,
             amended=change.amended,
             stale=change.stale,
-            asked=frozenset(said.asked.split()),
+            asked=frozenset(said.asked.split()) if said.asked else _NOTHING,
             standing=said.standing,
         )
 
