@@ -373,25 +373,29 @@ class Conversations:
 
     def __init__(self, make: Callable[[str], SessionHistory]) -> None:
         self._make = make
-        self._sessions: dict[str, SessionHistory] = {}
+        self._sessions: dict[str, SessionHistory | None] = {}
+        self._unread: dict[str, Any] = {}
         self._latest: dict[str, str] = {}
 
     def __iter__(self) -> Iterator[tuple[str, SessionHistory]]:
-        return iter(self._sessions.items())
+        for name in [*self._sessions]:
+            session = self.get(name)
+            if session is not None:
+                yield name, session
 
     def is_new(self, message: Message) -> bool:
         """Whether a message is not among the latest of its conversation.
 
         Raises `ValueError` if another one is there under its id.
         """
-        session = self._sessions.get(message.session)
+        session = self.get(message.session)
         return session is None or session.is_new(message)
 
     def add(self, message: Message, now: datetime) -> str | None:
         """A message was said; the conversation that its principal has left for it, if any."""
         before = self._latest.get(message.principal)
         self._latest[message.principal] = message.session
-        session = self._sessions.get(message.session)
+        session = self.get(message.session)
         if session is None:
             session = self._sessions[message.session] = self._make(message.session)
         session.add(message, now)
@@ -399,7 +403,17 @@ class Conversations:
 
     def get(self, name: str) -> SessionHistory | None:
         """A conversation by its name."""
-        return self._sessions.get(name)
+        found = self._sessions.get(name)
+        if found is None and name in self._unread:
+            found = self._make(name)
+            found.load(self._unread[name])
+            self._sessions[name] = found
+            del self._unread[name]
+        return found
+
+    def names(self) -> list[str]:
+        """The names of all conversations."""
+        return [*self._sessions]
 
     def latest(self, principal: str) -> str:
         """The name of the conversation that a principal spoke in last."""
@@ -407,16 +421,16 @@ class Conversations:
 
     def remove(self, sources: Collection[str], principal: str) -> int:
         """Take a principal's messages out of every conversation; how many are gone."""
-        return sum(len(s.remove(sources, principal)) for s in self._sessions.values())
+        return sum(len(session.remove(sources, principal)) for _, session in self)
 
     def touch(self, name: str, now: datetime) -> None:
         """The latest messages of a conversation were shown, and last longer for it."""
-        if name in self._sessions:
-            self._sessions[name].touch(now)
+        if (session := self.get(name)) is not None:
+            session.touch(now)
 
     def sweep(self, now: datetime) -> None:
         """Drop the latest messages of every conversation that nobody has used for too long."""
-        for session in self._sessions.values():
+        for _, session in self:
             session.sweep(now)
 
     def tidy(self) -> None:
@@ -424,24 +438,39 @@ class Conversations:
 
         Raises `StoreError` if it cannot be removed.
         """
-        for session in self._sessions.values():
+        for _, session in self:
             session.tidy()
 
     def save(self) -> JSON:
         """The whole state as JSON values."""
         latest: dict[str, JSON] = {who: self._latest[who] for who in sorted(self._latest)}
-        sessions: dict[str, JSON] = {n: self._sessions[n].save() for n in sorted(self._sessions)}
+        sessions: dict[str, JSON] = {name: self._save(name) for name in sorted(self._sessions)}
         return {"latest": latest, "sessions": sessions}
+
+    def _save(self, name: str) -> JSON:
+        session = self._sessions[name]
+        part: JSON = self._unread[name] if session is None else session.save()
+        return part
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over a saved state in place of the present one.
 
         Raises `StateError` if it is no such state; nothing has changed.
         """
-        sessions: dict[str, SessionHistory] = {}
+        sessions: dict[str, SessionHistory | None] = {}
         with reading("its conversations are damaged"):
             for name, part in saved["sessions"].items():
-                sessions[name] = self._make(name)
-                sessions[name].load(part)
+                session = sessions[name] = self._make(name)
+                session.load(part)
             latest = {"" + who: "" + name for who, name in saved["latest"].items()}
-        self._sessions, self._latest = sessions, latest
+        self._sessions, self._latest, self._unread = sessions, latest, {}
+
+    def load_late(self, saved: Any) -> None:  # noqa: ANN401 - as above
+        """As `load`, of a state that is known to be as it was written.
+
+        Each conversation is read when it is first asked for: thousands take a second.
+        """
+        with reading("its conversations are damaged"):
+            unread = {"" + name: {**part} for name, part in saved["sessions"].items()}
+            latest = {"" + who: "" + name for who, name in saved["latest"].items()}
+        self._sessions, self._latest, self._unread = dict.fromkeys(unread), latest, unread

@@ -362,7 +362,10 @@ class SavedMemory(Memory):
             said = "another memory was being loaded into it: open it once to finish that"
             raise StateError(f"{self.folder}: {said}")
         for part, saved in parts:
-            part.load(saved)
+            if part is self.conversations:
+                self.conversations.load_late(saved)
+            else:
+                part.load(saved)
         if self._file.readonly:
             return
         self._tidy()
@@ -381,8 +384,10 @@ class SavedMemory(Memory):
     def _tidy(self) -> None:
         """Remove what was offloaded and belongs to no message, as a killed process may leave it."""
         there = self._file.offloaded()
+        if not there:
+            return
         self.conversations.tidy()
-        self._file.tidy([name for name, _ in self.conversations])
+        self._file.tidy(self.conversations.names())
         if self._file.offloaded() < there:
             self._file.erased()
             self._file.scrub()

@@ -76,3 +76,29 @@ def test_conversations_come_back_or_stay_as_they_are() -> None:
         with pytest.raises(StateError):
             again.load(damaged)
         assert ours.save() == again.save()
+
+
+def test_a_conversation_is_read_when_it_is_asked_for() -> None:
+    """Until then it is saved as it was, and all are told of in the same order."""
+    before = conversations()
+    for number, name in enumerate(["three", "one", "two"]):
+        message = said("user", name, id=f"m{number}", principal="ana", session=name)
+        before.add(message, NOW)
+    saved = json.loads(json.dumps(before.save()))
+    made: list[str] = []
+
+    def make(name: str) -> SessionHistory:
+        made.append(name)
+        return SessionHistory(COUNTER, messages=4, keep=200, limit=50)
+
+    after = Conversations(make)
+    after.load_late(saved)
+    session = after.get("two")
+
+    assert session is not None
+    assert ["m2"] == [m.id for m in session.window]
+    assert (["two"], saved) == (made, after.save())
+    assert "two" == after.latest("ana")
+    assert ["one", "three", "two"] == [name for name, _ in after] == after.names()
+    assert 1 == after.remove({"m0"}, "ana")
+    assert after.get("four") is None
