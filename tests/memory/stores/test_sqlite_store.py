@@ -654,12 +654,17 @@ def test_what_was_read_in_a_transaction_that_failed_is_read_again(path: Path) ->
     store.close()
 
 
-@pytest.mark.parametrize("listed", [0, 8192], ids=["long shelves", "short shelves"])
+@pytest.mark.parametrize(
+    ("listed", "most"),
+    [(0, 1000), (8192, 1000), (8192, 0)],
+    ids=["long shelves", "short shelves", "many shelves"],
+)
 def test_hits_tie_alike_on_long_and_short_shelves(
-    path: Path, monkeypatch: pytest.MonkeyPatch, listed: int
+    path: Path, monkeypatch: pytest.MonkeyPatch, listed: int, most: int
 ) -> None:
     """What ties comes in the order of creation, also after entries came and went."""
     monkeypatch.setattr(cache, "LISTED", listed)
+    monkeypatch.setattr(cache, "MOST_LISTED", most)
     store = SQLite(path)
     store.lexical("word", ALL, 50)
     made = [entry(f"river {n}", minute=-n) for n in range(8)]

@@ -151,6 +151,9 @@ MOST_QUESTIONS: Final = 256
 LISTED: Final = 8192
 """Entries of a shelf up to which it is kept in memory what they are called: 3 MB."""
 
+MOST_LISTED: Final = 1 << 20
+"""Entries of which that is kept at once: about 300 MB."""
+
 
 class CachedShelf:
     """One shelf, as this process knows it."""
@@ -174,8 +177,7 @@ class CachedShelf:
         self.vectors = None
         self._numbers = None
         self._lengths = array("i")
-        self._created = None
-        self._ids = {}
+        self.unlist()
 
     def check(self, connection: sqlite3.Connection) -> None:
         """See once that no entry is missing, where the file was not read through on opening.
@@ -196,13 +198,19 @@ class CachedShelf:
             if len(found) != self.entries or found != sorted(found):
                 raise DamagedRecord(f"the entries of shelf {self.number} are not those written")
             self._checked = True
-        if len(found) <= LISTED:
+        if len(found) <= LISTED and self._created is None:
+            self._shelving.make_room(len(found))
             self._created = {number: created for created, _, number, _ in found}
             self._ids = {number: source for _, source, number, _ in found}
         if self._numbers is None:
             found.sort(key=itemgetter(2))
             self._numbers = array("q", [number for _, _, number, _ in found])
             self._lengths = array("i", [length for _, _, _, length in found])
+
+    def unlist(self) -> None:
+        """Read what its entries are called again when it is next asked for."""
+        self._created = None
+        self._ids = {}
 
     def ranked(
         self, connection: sqlite3.Connection, numbers: Iterable[int]
@@ -297,6 +305,7 @@ class ShelfCache:
         self._answers: OrderedDict[Where, list[CachedShelf]] = OrderedDict()
         self._postings: OrderedDict[tuple[int, str], Postings] = OrderedDict()
         self._size = 0
+        self._listed = 0
 
     def __iter__(self) -> Iterator[CachedShelf]:
         return iter(self._held.values())
@@ -410,6 +419,14 @@ class ShelfCache:
                 self._drop(held)
                 self._forget_postings(number)
         self._answers.clear()
+
+    def make_room(self, entries: int) -> None:
+        """Let what the entries of all shelves are called go, where it would be of too many."""
+        self._listed += entries
+        if self._listed > MOST_LISTED:
+            for held in self._held.values():
+                held.unlist()
+            self._listed = entries
 
     def read_by(self, connection: sqlite3.Connection) -> None:
         """Where postings come from that are not known."""
