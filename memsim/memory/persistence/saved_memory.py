@@ -41,9 +41,9 @@ from memsim.memory.ingest_queue import IngestQueue
 from memsim.memory.memory import Memory
 from memsim.memory.parts import OFFLOADED, MemorySetup
 from memsim.memory.permissions import ReadGrant, Where, require_principal
-from memsim.memory.persistence.entry_outlines import EntryOutlines
 from memsim.memory.persistence.memory_file import WORKSPACE, MemoryFile
 from memsim.memory.persistence.memory_settings import SavedSettings
+from memsim.memory.persistence.outline_codec import OutlineCodec
 from memsim.memory.persistence.saved_owners import MOST, SavedOwners
 from memsim.memory.state import StatePart, part_of
 from memsim.message import Message
@@ -430,7 +430,7 @@ class SavedMemory(Memory):
         if order or self._file.elsewhere is not None:
             super()._restore(order or self._file.order())
         else:
-            outlines = EntryOutlines(self._keeping.counter, self._file.sqlite.analysis)
+            outlines = OutlineCodec(self._keeping.counter, self._file.sqlite.analysis)
             self._file.sqlite.outline = outlines.write
             self._owners = SavedOwners(self._file, self._keeping, self.permissions, outlines)
             self._timeline.source_of_rest = self._owners

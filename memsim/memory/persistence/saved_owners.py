@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from memsim.memory.permissions import Permissions
-    from memsim.memory.persistence.entry_outlines import EntryOutlines, Outline
     from memsim.memory.persistence.memory_file import MemoryFile
+    from memsim.memory.persistence.outline_codec import Outline, OutlineCodec
     from memsim.memory.state import MemoryState
     from memsim.memory.stores.sqlite.store import WrittenOutline
 
@@ -38,7 +38,7 @@ class SavedOwners:
         file: MemoryFile,
         state: MemoryState,
         permissions: Permissions,
-        outlines: EntryOutlines,
+        outlines: OutlineCodec,
     ) -> None:
         self._file = file
         self._outlines = outlines

@@ -50,7 +50,7 @@ _FROM_JSON: Final = json.JSONDecoder().raw_decode  # less around it than `json.l
 Outline = MessageOutline | EntryOutline
 
 
-class EntryOutlines:
+class OutlineCodec:
     """Writes and reads the outlines of a memory.
 
     Args:

@@ -1,0 +1,112 @@
+"""Outlines of entries, as the file holds them: read as they were made."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import timedelta
+
+import pytest
+
+from memsim.memory.entry import DamagedRecord, Entry, instant
+from memsim.memory.layers.episodic import exchange
+from memsim.memory.persistence.outline_codec import VERSION, OutlineCodec
+from memsim.memory.stores.in_memory import InMemory
+from memsim.message import EPOCH, Role, said
+from tests.memory.remembering import COUNTER
+
+LATER = EPOCH + timedelta(days=1, microseconds=7)
+
+
+def spoken(text: str, role: str = "user", turn: int = 3) -> Entry:
+    """The entry of a message."""
+    kind: Role = "assistant" if role == "assistant" else "user"
+    message = said(kind, text, id="m 1", principal="ana", session="own:ana", time=LATER, turn=turn)
+    return exchange(message)
+
+
+FACT = Entry(
+    key="k",
+    text="My desk is 4A.",
+    owner="ana",
+    layer="semantic",
+    subject="my desk",
+    session="own:ana",
+    created=EPOCH,
+    updated=LATER,
+    superseded=LATER,
+    sources=("m1", "m2"),
+    attributes=(("amended", "~3"), ("words", "new")),
+)
+
+ENTRIES = {
+    "a message": spoken("Ich wohne in Köln, wirklich."),
+    "a question": spoken("Where did I leave the blue bicycle?"),
+    "an instruction": spoken("From now on, always answer in Danish when I ask about trains."),
+    "a preference": spoken("I prefer trains to flights, as you know by now."),
+    "a short message": spoken("Yes.", turn=0),
+    "a reply": spoken("From now on, I answer in Danish.", role="assistant"),
+    "a fact": FACT,
+    "an episode": Entry(
+        key="episode\nown:ana",
+        text="They spoke of desks.",
+        owner="ana",
+        layer="episodic",
+        category="daily",
+        session="own:ana",
+        sources=("m1",),
+        attributes=(("entities", "[]"),),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_an_outline_is_read_as_it_was_made(name: str) -> None:
+    """What a memory does with it is what it would do with the outline of the entry itself."""
+    entry, codec = ENTRIES[name], OutlineCodec(COUNTER, "terms")
+    row = (instant(entry.created), entry.id, codec.write(entry), entry.shelf)
+
+    assert codec.of(entry) == codec.reader(InMemory(), [row])(row)
+
+
+def test_what_was_not_made_of_messages_has_no_outline() -> None:
+    """A text that was stored under a key is searched, and is no part of any conversation."""
+    assert OutlineCodec(COUNTER, "terms").write(Entry(key="k", text="x", owner="ana")) is None
+
+
+@pytest.mark.parametrize("analysis", ["terms", "other terms"])
+def test_an_outline_of_other_terms_is_made_anew(analysis: str) -> None:
+    """Its entry is read, whatever stands in the outline; else the entry is not read."""
+    entry = ENTRIES["a question"]
+    store = InMemory()
+    if analysis != "terms":
+        store.write([entry])
+    row = (
+        instant(entry.created),
+        entry.id,
+        OutlineCodec(COUNTER, analysis).write(entry),
+        entry.shelf,
+    )
+    codec = OutlineCodec(COUNTER, "terms")
+
+    assert codec.of(entry) == codec.reader(store, [row])(row)
+
+
+def test_the_outline_of_another_entry_is_damage() -> None:
+    """An outline that stands beside another entry, or another creation, is noticed."""
+    entry, codec = FACT, OutlineCodec(COUNTER, "terms")
+    about = codec.write(entry)
+    for row in (
+        (instant(entry.created), "f" * 32, about, entry.shelf),
+        (instant(LATER), entry.id, about, entry.shelf),
+    ):
+        read = codec.reader(InMemory(), [row])
+        with pytest.raises(DamagedRecord, match="check sum"):
+            read(row)
+
+
+def test_the_version_goes_up_when_outlines_are_made_in_another_way() -> None:
+    """Where this fails, raise `VERSION`: files hold outlines that were made as before."""
+    codec = OutlineCodec(COUNTER, "terms")
+    held = "\n".join((codec.write(entry) or "")[16:] for entry in ENTRIES.values())
+
+    assert (1, "6c06d9aab372f338") == (VERSION, hashlib.sha256(held.encode()).hexdigest()[:16])
