@@ -27,7 +27,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from benchmarks._growing import BUDGET, SEED, conversation
@@ -37,7 +37,7 @@ from memsim.memory.entry import Entry
 from memsim.memory.permissions import Where
 from memsim.memory.persistence.memory_file import FILE
 from memsim.memory.state import MADE
-from memsim.memory.stores import each_entry
+from memsim.memory.stores import Store
 from memsim.message import EPOCH, Message, load_tokenizer
 from memsim.message import said as spoken
 from memsim.models.registry import load_embedder
@@ -95,7 +95,7 @@ def copied(folder: Path, said: int, count: int) -> float:
     try:
         latest = EPOCH + timedelta(seconds=said - COPIED)
         everything = Where(reader=None, layers=MADE, archived=None)
-        last = [e for e in each_entry(store, everything) if e.created >= latest]
+        last = [*since(store, everything, latest)]
         heard = sorted((e for e in last if original_of(e)), key=lambda e: (e.created, e.id))
         facts = [e for e in last if e.layer == "semantic"]
         vectors = load_embedder("wordllama").embed([e.words for e in (*heard, *facts)])
@@ -108,6 +108,15 @@ def copied(folder: Path, said: int, count: int) -> float:
         store.close()
         memory.close()
     return (time.process_time() - began) / (count - said) * 1e3
+
+
+def since(store: Store, where: Where, begun: datetime) -> Iterator[Entry]:
+    """Admitted entries that were created then or later; a page of all that there is costs much."""
+    before = begun - timedelta(microseconds=1)
+    after = Entry(key="before", text="", owner="nobody", created=before, updated=before)
+    while page := store.find(where, after=after, limit=COPIED):
+        yield from (entry for entry in page if entry.created >= begun)
+        after = page[-1]
 
 
 def moved(entry: Entry, later: int) -> Entry:
