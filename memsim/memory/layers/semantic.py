@@ -99,7 +99,7 @@ class Semantic:
         self._listener = listener
         self._links = FactLinks(self._tell)
         self._matcher = FactMatcher(vault.embed)
-        self._unread: dict[str, list[str]] = {}
+        self._unread: dict[str, tuple[str, ...]] = {}
         self._live: dict[str, dict[str, tuple[str, ...]]] = {}
         self._ended: dict[tuple[str, str], dict[str, _Ended]] = {}
         self._versions: dict[tuple[str, str], FactVersions] = {}
@@ -128,23 +128,25 @@ class Semantic:
         """
         about: dict[tuple[str, str], list[Entry | EntryOutline]] = {}
         changed: set[tuple[str, str]] = set()
+        unread: dict[str, list[str]] = {}
         for entry in facts:
-            self._take(entry)
+            self._take(entry, unread)
             if entry.subject:
                 of = (entry.owner, entry.subject)
                 about.setdefault(of, []).append(entry)
                 if entry.superseded is not None:
                     changed.add(of)
+        self._unread.update((owner, tuple(names)) for owner, names in unread.items())
         for of, versions in about.items():
             if of in changed:
                 self._link(versions)
 
-    def _take(self, entry: Entry | EntryOutline) -> None:
-        """Take in a fact of which nothing is known yet."""
+    def _take(self, entry: Entry | EntryOutline, unread: dict[str, list[str]]) -> None:
+        """Take in a fact of which nothing is known yet; `unread` takes those without words."""
         if isinstance(entry, Entry):
             self._matcher.put(entry)
         elif entry.superseded is None and GIVEN_SUBJECT not in entry.attributes:
-            self._unread.setdefault(entry.owner, []).append(entry.id)
+            unread.setdefault(entry.owner, []).append(entry.id)
         if entry.subject or entry.attributes:
             self._links.put(entry)
         said = entry.sources and REWORDED not in entry.attributes

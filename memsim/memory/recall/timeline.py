@@ -140,7 +140,8 @@ class Neighbours:
         if not fade > 0:
             raise ValueError(f"fade is {fade}: above 0")
         self._fade = fade
-        self._lines: dict[str, list[_Line]] = {}
+        # By place: of a dictionary of plain values the garbage collector looks at nothing.
+        self._lines: dict[str, dict[int, _Line]] = {}
         self._session: dict[str, str] = {}
         self._at: dict[str, int] = {}
         self._known: dict[str, NeighbourShares] = {}
@@ -181,12 +182,12 @@ class Neighbours:
         moment: Hashable,
     ) -> None:
         """As `add`, of what is not there and has a question mark where it `asks`."""
-        lines = self._lines.setdefault(session, [])
+        lines = self._lines.setdefault(session, {})
         if self._known:
             for at in self._reached(lines, range(len(lines) - 1, -1, -1), moment):
                 self._known.pop(lines[at][0], None)
         self._session[source], self._at[source] = session, len(lines)
-        lines.append((source, tokens, turn, asks, moment))
+        lines[len(lines)] = (source, tokens, turn, asks, moment)
 
     def remove(self, source: str) -> bool:
         """Take a message out, as if it had never been said; false when it was not there."""
@@ -194,9 +195,10 @@ class Neighbours:
             return False
         session, place = self._session.pop(source), self._at.pop(source)
         lines = self._lines[session]
-        del lines[place]
-        for at in range(place, len(lines)):
+        for at in range(place, len(lines) - 1):
+            lines[at] = lines[at + 1]
             self._at[lines[at][0]] = at
+        del lines[len(lines) - 1]
         if not lines:
             del self._lines[session]
         self._known.clear()
@@ -251,7 +253,7 @@ class Neighbours:
         return tuple(lent.items())
 
     @staticmethod
-    def _reached(lines: Sequence[_Line], way: range, moment: Hashable) -> list[int]:
+    def _reached(lines: Mapping[int, _Line], way: range, moment: Hashable) -> list[int]:
         """Places on a way that are near enough: an utterance counts once, with all its parts."""
         found: list[int] = []
         left = REACH
