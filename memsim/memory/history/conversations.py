@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -374,7 +375,7 @@ class Conversations:
     def __init__(self, make: Callable[[str], SessionHistory]) -> None:
         self._make = make
         self._sessions: dict[str, SessionHistory | None] = {}
-        self._unread: dict[str, Any] = {}
+        self._unread: dict[str, str] = {}
         self._latest: dict[str, str] = {}
 
     def __iter__(self) -> Iterator[tuple[str, SessionHistory]]:
@@ -406,7 +407,7 @@ class Conversations:
         found = self._sessions.get(name)
         if found is None and name in self._unread:
             found = self._make(name)
-            found.load(self._unread[name])
+            found.load(json.loads(self._unread[name]))
             self._sessions[name] = found
             del self._unread[name]
         return found
@@ -449,7 +450,7 @@ class Conversations:
 
     def _save(self, name: str) -> JSON:
         session = self._sessions[name]
-        part: JSON = self._unread[name] if session is None else session.save()
+        part: JSON = json.loads(self._unread[name]) if session is None else session.save()
         return part
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
@@ -471,6 +472,7 @@ class Conversations:
         Each conversation is read when it is first asked for: thousands take a second.
         """
         with reading("its conversations are damaged"):
-            unread = {"" + name: {**part} for name, part in saved["sessions"].items()}
+            # As texts: the garbage collector would look at each part of them.
+            unread = {"" + name: json.dumps({**part}) for name, part in saved["sessions"].items()}
             latest = {"" + who: "" + name for who, name in saved["latest"].items()}
         self._sessions, self._latest, self._unread = dict.fromkeys(unread), latest, unread

@@ -145,6 +145,9 @@ class TailIndex:
 MOST_PLACES: Final = 1 << 22
 """Places of terms that are kept in memory at most: 64 MB."""
 
+MOST_ABSENT: Final = 1024
+"""Terms that stand nowhere on a shelf of which that is kept."""
+
 MOST_QUESTIONS: Final = 256
 """Questions of permission whose answers are kept."""
 
@@ -305,6 +308,7 @@ class ShelfCache:
         self._answers: OrderedDict[Where, list[CachedShelf]] = OrderedDict()
         self._postings: OrderedDict[tuple[int, str], Postings] = OrderedDict()
         self._size = 0
+        self._absent: dict[tuple[int, str], Postings] = {}
         self._listed = 0
 
     def __iter__(self) -> Iterator[CachedShelf]:
@@ -381,6 +385,7 @@ class ShelfCache:
     ) -> None:
         """Note what this process has written, now that it is there."""
         self._changes = changes
+        self._absent.clear()
         for row in gone:
             held = self._held[row.shelf]
             held.entries -= 1
@@ -439,7 +444,16 @@ class ShelfCache:
         if found is not None:
             self._postings.move_to_end(at)
             return found
-        found = self._postings[at] = held.read_postings(self._connection, term)
+        if at in self._absent:
+            return self._absent[at]
+        found = held.read_postings(self._connection, term)
+        if not found.documents:
+            # Most words that a misspelt one may be are nowhere, and are not asked for again.
+            if len(self._absent) >= MOST_ABSENT:
+                self._absent.clear()
+            self._absent[at] = found
+            return found
+        self._postings[at] = found
         self._size += found.documents + 1
         while self._size > MOST_PLACES and len(self._postings) > 1:
             _, dropped = self._postings.popitem(last=False)
@@ -468,6 +482,7 @@ class ShelfCache:
         self._public.discard(number)
 
     def _forget_postings(self, number: int) -> None:
+        self._absent.clear()
         for at in [at for at in self._postings if at[0] == number]:
             self._drop_postings(at)
 
