@@ -40,7 +40,6 @@ class CaseState:
     Attributes:
         said: when each message was said.
         watch: holds the strategy to its contract.
-        turn: the number of the turn in play; 0 before the first.
         reader: the model without its meter, for readings that are no cost of the strategy.
         calls: by phase, what guards and meters calls of the strategy.
         timed: the same for the calls of every turn and question, which are timed as well.
@@ -67,11 +66,10 @@ class CaseState:
         self.recorder: ContextRecorder | None = None
         self.reader = model
         self.model = MeteredModel(model)
-        self.turn = 0
         watch = CallTimer()
         self.trace.latency = watch.counts
-        self.calls = calls_by_phase(self.model, hear, lambda: self.turn)
-        self.timed = timed_calls_by_phase(self.model, hear, lambda: self.turn, watch)
+        self.calls = calls_by_phase(self.model, hear)
+        self.timed = timed_calls_by_phase(self.model, hear, watch)
         self.counter = counter
         self.budget = budget
         self.repeat = repeat
@@ -93,6 +91,17 @@ class CaseState:
         )
         self.player = Player(make, env, self.calls, self.timed)
         self.build = env.build
+
+    @property
+    def turn(self) -> int:
+        """The number of the turn in play; 0 before the first."""
+        # The calls of the strategy name it. It stands where they find it without the case, because
+        # a case in a circle would keep all that its strategy holds after its end.
+        return self.model.turn
+
+    @turn.setter
+    def turn(self, number: int) -> None:
+        self.model.turn = number
 
     @property
     def strategy(self) -> Strategy:

@@ -11,6 +11,7 @@ import zlib
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 
+from memsim.memory.index.id_places import id_number
 from memsim.message import Message
 
 BLOCK = 1_000
@@ -47,19 +48,13 @@ class MessagePlaces:
         """The place of a message; None when it was not said."""
         if name in self._others:
             return self._others[name]
-        place = _number(name) - 1
+        place = id_number(name) - 1
         return place if 0 <= place < self.count and place not in self._replaced else None
 
     def names(self) -> Iterator[str]:
         """All ids, in order."""
         others = {place: name for name, place in self._others.items()}
         return (others.get(place, f"m{place + 1}") for place in range(self.count))
-
-
-def _number(name: str) -> int:
-    digits = name[1:]
-    plain = name[:1] == "m" and digits.isascii() and digits.isdecimal() and digits[0] != "0"
-    return int(digits) if plain else 0
 
 
 class MessageSessions(Mapping[str, str]):

@@ -16,11 +16,17 @@ HearError = Callable[[BaseException], None]
 
 
 class MeteredModel:
-    """A model whose calls are recorded."""
+    """A model whose calls are recorded.
+
+    Attributes:
+        phase: of the calls that come next.
+        turn: the turn in play; 0 before the first.
+    """
 
     def __init__(self, model: Model) -> None:
         self._model = model
         self.phase: Phase = "write"
+        self.turn = 0
         self._calls: list[CallRecord] = []
 
     @property
@@ -60,19 +66,17 @@ _PHASES: tuple[Phase, ...] = ("write", "maintain", "search")
 class StrategyCall:
     """A reusable context manager around calls of the strategy in one phase."""
 
-    __slots__ = ("_hear", "_model", "_phase", "_turn")
+    __slots__ = ("_hear", "_model", "_phase")
 
     def __init__(
         self,
         model: MeteredModel,
         phase: Phase,
         hear: HearError | None = None,
-        turn: Callable[[], int] = int,
     ) -> None:
         self._model = model
         self._phase = phase
         self._hear = hear
-        self._turn = turn
 
     def __enter__(self) -> None:
         self._model.phase = self._phase
@@ -86,7 +90,7 @@ class StrategyCall:
         if error is not None and self._hear is not None:
             self._hear(error)
         if isinstance(error, Exception | SystemExit) and not isinstance(error, MemsimError):
-            said = f"{describe_error(error)}{_when(error, self._turn())}"
+            said = f"{describe_error(error)}{_when(error, self._model.turn)}"
             raise StrategyError(said) from error
 
 
@@ -100,10 +104,9 @@ class TimedCall(StrategyCall):
         model: MeteredModel,
         phase: Phase,
         hear: HearError | None,
-        turn: Callable[[], int],
         watch: CallTimer,
     ) -> None:
-        super().__init__(model, phase, hear, turn)
+        super().__init__(model, phase, hear)
         self._watch = watch
 
     def __enter__(self) -> None:
@@ -142,20 +145,19 @@ def _method(error: BaseException) -> str:
 
 
 def calls_by_phase(
-    model: MeteredModel, hear: HearError | None = None, turn: Callable[[], int] = int
+    model: MeteredModel, hear: HearError | None = None
 ) -> Mapping[str, StrategyCall]:
     """By phase, the context manager for calls of the strategy.
 
     Args:
         model: its calls are metered.
         hear: is told what the strategy raises.
-        turn: the turn in play; 0 before the first.
     """
-    return {phase: StrategyCall(model, phase, hear, turn) for phase in _PHASES}
+    return {phase: StrategyCall(model, phase, hear) for phase in _PHASES}
 
 
 def timed_calls_by_phase(
-    model: MeteredModel, hear: HearError | None, turn: Callable[[], int], watch: CallTimer
+    model: MeteredModel, hear: HearError | None, watch: CallTimer
 ) -> Mapping[str, StrategyCall]:
     """As `calls_by_phase`, for calls whose durations a stopwatch counts."""
-    return {phase: TimedCall(model, phase, hear, turn, watch) for phase in _PHASES}
+    return {phase: TimedCall(model, phase, hear, watch) for phase in _PHASES}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
+from weakref import ref
 
 from memsim.context import Context
 from memsim.memory.codec import part
@@ -41,7 +42,9 @@ class Retrieval(Strategy):
             if value < 1:
                 raise ValueError(f"{name} is {value}: at least 1")
         self._k, self._window, self._depth = k, window, max(depth, k + window)
-        self._archives = MemoryScopes(scope, lambda: Archive(env.counter, *self._rankers()))
+        # A strategy in a circle would keep all that it holds after its case.
+        weak = ref(self)
+        self._archives = MemoryScopes(scope, lambda: _new_archive(weak))
         self._lines = Recollection(env.counter)
 
     @abstractmethod
@@ -124,6 +127,12 @@ class Retrieval(Strategy):
     def close(self) -> None:
         for archive in self._archives:
             archive.close()
+
+
+def _new_archive(strategy: ref[Retrieval]) -> Archive:
+    made = strategy()
+    assert made is not None  # noqa: S101 - it asks for an archive of its own
+    return Archive(made.env.counter, *made._rankers())  # noqa: SLF001 - as above
 
 
 def vector_index(embed: Callable[[], Embedder], store: VectorStoreKind) -> VectorIndex:

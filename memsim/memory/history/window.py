@@ -6,6 +6,7 @@ result are one group, which is kept or dropped whole. The newest group is never 
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from memsim.context import Section, date_line
 from memsim.errors import StateError
 from memsim.memory.codec import JSON, pack, unpack
+from memsim.memory.history.message_columns import MessageColumns
+from memsim.memory.index.id_places import IdPlaces
 from memsim.message import Text
 
 if TYPE_CHECKING:
@@ -52,14 +55,14 @@ class Window:
         """The place of the first message still in the lists."""
         self._start = 0
         """The place of the first message in the window."""
-        self._messages: list[Message] = []
-        self._before: list[int] = [0]
+        self._messages = MessageColumns()
+        self._before = array("q", (0,))
         """Tokens of all messages before each place, and of all messages at the end."""
-        self._dates: list[int] = []
+        self._dates = array("q")
         """Tokens of the date line that each message opens a day with, after the ones before it."""
-        self._groups: list[int] = []
+        self._groups = array("q")
         """The places at which a group begins."""
-        self._place: dict[str, int] = {}
+        self._place = IdPlaces()
         self._calls: dict[str, int] = {}
         self._day: date | None = None
 
@@ -70,7 +73,7 @@ class Window:
         return source in self._place
 
     def __iter__(self) -> Iterator[Message]:
-        return iter(self._messages[self._start - self._base :])
+        return self._messages.since(self._start - self._base)
 
     @property
     def _end(self) -> int:
@@ -100,7 +103,7 @@ class Window:
         self._messages.append(message)
         self._dates.append(opens)
         self._before.append(self._before[-1] + tokens + opens)
-        self._place[message.id] = place
+        self._place.add(message.id, place)
         self._group(message, place)
         return self._drop_to(self._limit_start())
 
@@ -123,12 +126,15 @@ class Window:
             return ()
         at = self._start - self._base
         sizes = (after - before for before, after in pairwise(self._before[at:]))
-        held = [*zip(self, sizes, self._dates[at:], strict=True)]
+        held = zip(self, sizes, self._dates[at:], strict=True)
         self._clear()
+        removed: list[Message] = []
         for message, size, opens in held:
-            if message.id not in gone:
+            if message.id in gone:
+                removed.append(message)
+            else:
                 self._add(message, size - opens, opens)
-        return tuple(message for message, _, _ in held if message.id in gone)
+        return tuple(removed)
 
     def replace(self, messages: Iterable[Message]) -> None:
         """Have these messages stand in place of those that do; their places are new."""
@@ -252,7 +258,7 @@ class Window:
             self.add(message)
 
     def _slice(self, start: int, end: int) -> list[Message]:
-        return self._messages[start - self._base : end - self._base]
+        return self._messages.between(start - self._base, end - self._base)
 
     def _group(self, message: Message, place: int) -> None:
         self._groups.append(place)
@@ -317,7 +323,7 @@ class Window:
             return ()
         gone = tuple(self._slice(self._start, start))
         for message in gone:
-            del self._place[message.id]
+            self._place.pop(message.id)
             for call in message.calls:
                 if self._calls.get(call, start) < start:
                     del self._calls[call]
@@ -329,7 +335,8 @@ class Window:
 
     def _forget_dropped(self) -> None:
         stale = self._start - self._base
-        del self._messages[:stale], self._dates[:stale], self._before[:stale]
+        self._messages.drop(stale)
+        del self._dates[:stale], self._before[:stale]
         self._base = self._start
 
 

@@ -43,6 +43,16 @@ Key = bytes
 """A document's length and the numbers of its common terms, sorted, each as often as it stands."""
 
 
+class RareTerm(Postings):
+    """Where a rare term stands; a number of its own is kept in place of the term."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, term: str, number: int) -> None:
+        super().__init__(term)
+        self.number = number
+
+
 class Bm25:
     """An index of texts by their words.
 
@@ -67,8 +77,13 @@ class Bm25:
         self._numbered: list[Postings | None] = []
         """The common terms by number; None for one that is gone."""
         self._numbers: dict[str, int] = {}
-        self._rare: dict[str, Postings] = {}
-        self._rare_in: dict[int, tuple[str, ...]] = {}
+        self._rare: dict[str, RareTerm] = {}
+        self._rare_numbered: list[RareTerm | None] = []
+        """The rare terms by number; None for one that is gone, or has become common."""
+        self._rare_in = array("I")
+        """The numbers of the rare terms of each document, one document after the other."""
+        self._rare_from = array("Q")
+        """Where those of each place begin."""
         self._total = 0
         self._form_sums = ScoreTally()
         self._document_sums = ScoreTally()
@@ -91,6 +106,7 @@ class Bm25:
             self._of(number).documents += 1
         if change.turned:
             self._post(change)
+        self._rare_from.append(len(self._rare_in))
         if len(bag) < len(terms):
             place = self._forms.place(source)
             self._add_rare(place, Counter(t for t in terms if t not in common), len(terms))
@@ -101,11 +117,12 @@ class Bm25:
             return False
         place = self._forms.place(source)
         length, bag = _read(self._forms.key(place))
-        for term in self._rare_in.pop(place, ()):
-            self._rare[term].documents -= 1
-            self._rare[term].remove(place)
-            if not self._rare[term].documents:
-                del self._rare[term]
+        for held in self._rare_of(place):
+            held.documents -= 1
+            held.remove(place)
+            if not held.documents:
+                del self._rare[held.term]
+                self._rare_numbered[held.number] = None
         change = self._forms.remove(source)
         for number in set(bag):
             self._of(number).documents -= 1
@@ -159,27 +176,34 @@ class Bm25:
 
     def _add_rare(self, place: int, counts: Counter[str], length: int) -> None:
         rare = self._rare
-        taken = [rare[term] if term in rare else Postings(term) for term in counts]
-        # One text of each term is kept, whichever document it stands in.
-        self._rare_in[place] = tuple([held.term for held in taken])
+        taken = [rare[term] if term in rare else self._new_rare(term) for term in counts]
+        self._rare_in.extend([held.number for held in taken])
         for held, times in zip(taken, counts.values(), strict=True):
-            rare[held.term] = held
             held.documents += 1
             held.append(place, times, length)
             if held.documents >= self._limit:
                 self._promote(held)
 
-    def _promote(self, held: Postings) -> None:
+    def _new_rare(self, term: str) -> RareTerm:
+        held = self._rare[term] = RareTerm(term, len(self._rare_numbered))
+        self._rare_numbered.append(held)
+        return held
+
+    def _rare_of(self, place: int) -> list[RareTerm]:
+        """The rare terms of the document at a place."""
+        stops = self._rare_from[place + 1 : place + 2] or [len(self._rare_in)]
+        numbers = self._rare_in[self._rare_from[place] : stops[0]]
+        return [held for n in numbers if (held := self._rare_numbered[n]) is not None]
+
+    def _promote(self, held: RareTerm) -> None:
         """A term has become common: the documents that hold it change their forms."""
         term = held.term
         common = self._common[term] = Postings(term)
         del self._rare[term]
+        self._rare_numbered[held.number] = None
         number = self._numbers[term] = len(self._numbered)
         self._numbered.append(common)
         for place, times in zip(held.numbers.tolist(), held.times.tolist(), strict=True):
-            left_rare = tuple([other for other in self._rare_in.pop(place) if other != term])
-            if left_rare:
-                self._rare_in[place] = left_rare
             # A new number is the largest, so the key stays sorted.
             more = array("I", (number,) * times).tobytes()
             left, joined = self._forms.move(place, self._forms.key(place) + more)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from memsim.memory.index import Hit
+from memsim.memory.index.id_places import IdPlaces
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -49,8 +50,9 @@ class DocumentForms(Generic[K]):
         self._members: dict[int, array[int]] = {}
         """The places of the members of a form, ascending, where it has more than one."""
         self._first = array("q")
-        self._place: dict[str, int] = {}
-        self._ids: list[str] = []
+        self._place = IdPlaces()
+        self._ids: list[str | None] = []
+        """The id at each place; None where `_place` knows it."""
         self._form = array("q")
 
     def __len__(self) -> int:
@@ -81,8 +83,10 @@ class DocumentForms(Generic[K]):
         """Take a document in, and tell its form. Raises `ValueError` if the id is there already."""
         if source in self._place:
             raise ValueError(f"{source!r} is indexed already")
-        place = self._place[source] = len(self._ids)
+        place = len(self._ids)
         self._ids.append(source)
+        for packed in self._place.add(source, place):
+            self._ids[packed] = None
         self._form.append(0)
         return self._join(place, key)
 
@@ -126,8 +130,9 @@ class DocumentForms(Generic[K]):
         found = self._members_of(forms[kept].tolist(), (-scores[kept]).tolist(), k, places)
         best = sorted((*alone, *found))[:k]
         # A named tuple's own ways to make one cost twice as much.
-        new, ids = tuple.__new__, self._ids
-        return [new(Hit, (ids[place], -score)) for score, place in best]
+        new = tuple.__new__
+        names = self._names([place for _, place in best])
+        return [new(Hit, (name, -score)) for name, (score, _) in zip(names, best, strict=True)]
 
     def _members_of(
         self, forms: list[int], scores: list[float], k: int, without: Numbers
@@ -152,16 +157,20 @@ class DocumentForms(Generic[K]):
 
     def all(self, scores: Scores, apart: tuple[Numbers, Scores] | None = None) -> list[Hit]:
         """Every document, best first, ties to the earlier."""
-        places = np.fromiter(self._place.values(), np.int64, len(self._place))
+        places = np.fromiter(self._place.places(), np.int64, len(self._place))
         by_place = scores[np.frombuffer(self._form, np.int64)] if len(self._form) else scores
         if apart is not None:
             by_place[apart[0]] = apart[1]
         found = by_place[places]
         order = np.argsort(-found, kind="stable")
-        ids = [self._ids[place] for place in places[order].tolist()]
+        names = self._names(places[order].tolist())
         return [
-            Hit(source, score) for source, score in zip(ids, found[order].tolist(), strict=True)
+            Hit(source, score) for source, score in zip(names, found[order].tolist(), strict=True)
         ]
+
+    def _names(self, places: list[int]) -> list[str]:
+        ids, name = self._ids, self._place.name
+        return [name(p) if (known := ids[p]) is None else known for p in places]
 
     def _join(self, place: int, key: K) -> FormChange[K]:
         form = self._number.get(key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 
 from memsim.context import Context, ContextBuilder
 from memsim.errors import StateError
+from memsim.memory.history import message_columns
 from memsim.memory.history.window import Window
+from memsim.memory.index import id_places
 from memsim.message import (
     EPOCH,
     Block,
@@ -113,6 +116,49 @@ def test_a_section_is_the_most_that_fits(
         more = window.group(older[-1].id)
         assert build.tokens((*more, *section.messages)) > budget
         event("cut by the budget")
+
+
+def numbered(talk: list[Message]) -> list[Message]:
+    """The same talk with most ids as a script numbers them."""
+    return [
+        m if m.id.startswith("w") else replace(m, id=f"m{place}", turn=place)
+        for place, m in enumerate(talk, 1)
+    ]
+
+
+@given(talks(), st.one_of(st.none(), st.integers(1, 12)), st.data())
+def test_a_window_in_columns_is_the_same_window(
+    talk: list[Message], limit: int | None, data: st.DataObject
+) -> None:
+    """How messages are held is seen by nobody: not by who asks, drops, removes or saves."""
+    talk = numbered(talk)
+    limits = {} if limit is None else {"messages": limit}
+    plain, gone = filled(talk, **limits)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(message_columns, "BLOCK", 2)
+        patch.setattr(message_columns, "PLAIN", 1)
+        patch.setattr(message_columns, "_MADE", 2)
+        patch.setattr(id_places, "PLAIN", 2)
+        packed, packed_gone = filled(talk, **limits)
+        wanted = data.draw(st.lists(st.sampled_from([m.id for m in talk]))) if talk else []
+
+        assert gone == packed_gone
+        for _ in range(2):
+            assert list(plain) == list(packed)
+            assert plain.save() == packed.save()
+            assert plain.section(40) == packed.section(40)
+            assert plain.section(1000) == packed.section(1000)
+            assert plain.older(40) == packed.older(40)
+            for message in talk:
+                name = message.id
+                assert (name in plain) == (name in packed)
+                assert plain.beside(name) == packed.beside(name)
+                if name in plain:
+                    assert plain.get(name) == packed.get(name)
+                    assert packed.get(name) is packed.get(name)
+                    assert plain.group(name) == packed.group(name)
+                    assert plain.place(name) == packed.place(name)
+            assert plain.remove(wanted) == packed.remove(wanted)
 
 
 @given(talks(), st.integers(1, 12), st.data())

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from memsim.memory.index import Hit, postings
+from memsim.memory.index import Hit, id_places, postings
 from memsim.memory.index.bm25 import Bm25
 from memsim.memory.index.postings import ScoreTally
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 WORDS = tuple("abcdefghij")
 NEAR = 1e-9
-LEAN = 700
+LEAN = 550
 """Bytes of a document with one rare word."""
 
 texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
@@ -95,6 +95,7 @@ def test_the_best_are_found_exactly(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(postings, "FIRST_READ", first_read)
         patch.setattr(postings, "SAMPLE", 2)
+        patch.setattr(id_places, "PLAIN", first_read)
         index = Bm25(str.split, common=common)
         plain = built(script, index)
         hits = index.search(query, k)
@@ -108,8 +109,10 @@ def test_the_best_are_found_exactly(
 @given(steps, queries)
 def test_a_ranking_holds_everything_once(common: int, script: list[str | int], query: str) -> None:
     """All documents, those that match first, as a search would show them."""
-    index = Bm25(str.split, common=common)
-    plain = built(script, index)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(id_places, "PLAIN", common)
+        index = Bm25(str.split, common=common)
+        plain = built(script, index)
     matching = len(plain.scores(query))
     ranking = index.ranking(query)
 
