@@ -1,9 +1,9 @@
 """What each part of `layered` is worth: every switch off, or on, alone.
 
 On the eight generated families, on the written scripts, on LoCoMo and on BEAM: the share of right
-answers, evidence recall, answers that stand in the context, mean tokens of the contexts that
-questions were asked with, and leaks. `outdated` is the share of questions about what has changed
-whose context quotes an old statement as if it still held.
+answers, R@10 of the ranking (`at_10`), evidence recall, answers that stand in the context, mean
+tokens of the contexts that questions were asked with, and leaks. `outdated` is the share of
+questions about what has changed whose context quotes an old statement as if it still held.
 
 Four sets more need a part that the scripts hardly use. In `repeats` a monitor says the same again
 and again; in `names` a question is for all whom a conversation was about; in `gone` messages are
@@ -60,6 +60,7 @@ class Measured(NamedTuple):
     """Figures of one question; None where it has none of that kind."""
 
     right: float | None
+    at_10: float | None
     evidence: float | None
     answer: float | None
     tokens: float | None
@@ -176,6 +177,7 @@ def _of(scenario: Scenario, probe: Mapping[str, Any]) -> Measured:
     old = is_outdated(scenario, probe) if probe["context"] else None
     return Measured(
         right=float(probe["outcome"] == "PASS") if asked else None,
+        at_10=probe["scores"].get("recall@10") if asked else None,
         evidence=probe["scores"].get("evidence_recall") if held else None,
         answer=probe["scores"]["answer_in_context"] if held else None,
         tokens=float(probe["context"]["total"]) if held else None,
