@@ -261,20 +261,22 @@ def test_a_document_with_a_rare_word_takes_little_memory() -> None:
     """A million turns have as many of them; the tables of one must not be larger than its text."""
     index = Bm25()
 
-    def fill(numbers: range) -> int:
+    def fill(numbers: range, filled: Bm25) -> int:
         before = tracemalloc.get_traced_memory()[0]
         for number in numbers:
-            index.add(f"m{number}", f"parcel code{number}x left the depot")
+            filled.add(f"m{number}", f"parcel code{number}x left the depot")
         return tracemalloc.get_traced_memory()[0] - before
 
-    fill(range(1_000))
+    # What is kept of a word once for all indexes is no memory of this one.
+    fill(range(5_000), Bm25())
+    fill(range(1_000), index)
     tracemalloc.start()
     try:
-        grown = fill(range(1_000, 5_000))
+        grown = fill(range(1_000, 5_000), index)
     finally:
         tracemalloc.stop()
 
-    assert grown / 4_000 < LEAN
+    assert grown / 4_000 < LEAN, grown / 4_000
 
 
 def test_a_posting_after_an_empty_batch_is_found() -> None:
