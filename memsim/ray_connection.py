@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from types import FrameType
 from typing import Any
 
 from memsim.case_queue import available_processors
@@ -44,6 +45,21 @@ class RayConnection:
     def __init__(self, ray: Any, address: str) -> None:  # noqa: ANN401 - a module
         self.ray = ray
         self._address = address
+        self._interrupted = False
+
+    def note_interrupt(self) -> None:
+        """Note that the user wants the run to end."""
+        self._interrupted = True
+
+    def check_interrupt(self) -> None:
+        """Check that the user did not interrupt the run.
+
+        Raises:
+            KeyboardInterrupt: they did. What Python raised then may be lost: Ray calls back from
+                its own threads and from objects that die, where nobody hears an exception.
+        """
+        if self._interrupted:
+            raise KeyboardInterrupt
 
     def processors(self) -> int:
         """How many processors the cluster has now.
@@ -97,13 +113,34 @@ def connected(address: str) -> Iterator[RayConnection]:
         with _silence(ray):
             with _signals_kept():
                 _connect(ray, address)
+            cluster = RayConnection(ray, address)
             try:
-                yield RayConnection(ray, address)
+                with interrupts_noted(cluster):
+                    yield cluster
             except _connection_errors() as error:
                 raise _head_lost(address) from error
             finally:
                 with suppress(*_connection_errors()):
                     ray.shutdown()
+
+
+@contextmanager
+def interrupts_noted(cluster: RayConnection) -> Iterator[None]:
+    """Note each Ctrl-C in a connection, and handle it as before."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        cluster.note_interrupt()
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _connection_errors() -> tuple[type[Exception], ...]:

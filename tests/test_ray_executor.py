@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from memsim.errors import UsageError
-from memsim.ray_connection import connected
+from memsim.ray_connection import RayConnection, connected, interrupts_noted
 
 RECORDS = ("probes.jsonl", "turns.jsonl", "contexts.jsonl", "report.md")
 TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64, "RAY_USAGE_STATS_ENABLED": "0"}
@@ -298,6 +298,21 @@ def test_an_interrupt_keeps_what_was_played(project: Path) -> None:
     while any(Path(f"/proc/{pid}/exe").exists() and _alive(pid) for pid in left):
         assert time.monotonic() < deadline
         time.sleep(0.1)
+
+
+def test_an_interrupt_that_nobody_heard_ends_the_run_still() -> None:
+    """Ray calls back where an exception is lost: the next look at the cluster raises it again."""
+    cluster = RayConnection(None, "ray")
+    before = signal.getsignal(signal.SIGINT)
+
+    with interrupts_noted(cluster):
+        cluster.check_interrupt()
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            cluster.check_interrupt()
+
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def _alive(pid: int) -> bool:

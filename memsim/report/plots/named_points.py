@@ -63,6 +63,9 @@ def point_axes(
 
 RECALL = (-0.03, 1.06)
 
+ROOM = 0.06
+"""Share of the width at the right end that has no tick."""
+
 
 class _Scale:
     """The places of points in points of the axes, whatever the size of these is."""
@@ -82,7 +85,9 @@ class _Scale:
         wide = self.high / self.low
         steps = (1,) if wide > 1000 or (few and wide > 20) else (1, 2, 5)
         known = [float(f"{m}e{e}") for e in range(-4, 7) for m in steps]
-        return [tick for tick in known if self.low <= tick <= self.high]
+        # The number at a tick is centred, and would be cut at the right end of the picture.
+        last = self.high * wide**-ROOM
+        return [tick for tick in known if self.low <= tick <= last]
 
     def placed(self, size: PlotSize) -> _Placed:
         """Place each name beside its point; those without room get a column."""
