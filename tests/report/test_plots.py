@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from memsim.cli.program import program
 from memsim.report.frames import Frames
 from memsim.report.plots import PLOTS, save_pictures
+from memsim.report.plots.named_points import ticks
 from memsim.report.plots.palette import strategy_looks
 from memsim.report.plots.style import Picture
 from memsim.report.summarise import summarise
@@ -131,3 +132,10 @@ def test_the_command_draws_the_same_bytes_into_the_runs_folder(
         for path in paths:
             again = run.folder / "plots" / path.name
             assert path.read_bytes() == again.read_bytes(), path.name
+
+
+def test_a_tick_at_the_end_of_a_plot_is_left_out() -> None:
+    """Half of its number would stand outside of the picture."""
+    assert [0.1, 0.2, 0.5] == ticks(0.09, 0.9)
+    assert [0.1, 0.2] == ticks(0.09, 0.51)
+    assert [1.0, 10.0] == ticks(0.5, 90, few=True)

@@ -53,7 +53,7 @@ def point_axes(
         write_names(axes, named, scale=(plot.size.width, plot.size.height))
     axes.set_xscale("log")
     axes.set_xlim(scale.low, scale.high)
-    axes.set_xticks(scale.ticks(few=material.narrow))
+    axes.set_xticks(ticks(scale.low, scale.high, few=material.narrow))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_ylim(*RECALL)
     for row in rows:
@@ -65,6 +65,15 @@ RECALL = (-0.03, 1.06)
 
 ROOM = 0.06
 """Share of the width at the right end that has no tick."""
+
+
+def ticks(low: float, high: float, *, few: bool = False) -> list[float]:
+    """The ticks of a logarithmic scale; `few` where it is narrow."""
+    wide = high / low
+    steps = (1,) if wide > 1000 or (few and wide > 20) else (1, 2, 5)
+    known = [float(f"{m}e{e}") for e in range(-4, 7) for m in steps]
+    # The number at a tick is centred, and would be cut at the right end of the picture.
+    return [tick for tick in known if low <= tick <= high * wide**-ROOM]
 
 
 class _Scale:
@@ -80,14 +89,6 @@ class _Scale:
         values = [*map(across, rows), *(x for line in lines for x in (line[0], line[2]))]
         self.low, self.high = min(values) * 0.8, max(values) * 1.4
         self._rows, self._names, self._across, self._lines = rows, names, across, lines
-
-    def ticks(self, *, few: bool) -> list[float]:
-        wide = self.high / self.low
-        steps = (1,) if wide > 1000 or (few and wide > 20) else (1, 2, 5)
-        known = [float(f"{m}e{e}") for e in range(-4, 7) for m in steps]
-        # The number at a tick is centred, and would be cut at the right end of the picture.
-        last = self.high * wide**-ROOM
-        return [tick for tick in known if self.low <= tick <= last]
 
     def placed(self, size: PlotSize) -> _Placed:
         """Place each name beside its point; those without room get a column."""
