@@ -232,14 +232,14 @@ class StoreError(MemsimError):
 
 
 class SchemaError(StoreError):
-    """A store was written by a newer memsim, or by another program."""
+    """A store was written by another version of memsim, or by another program."""
 
     def __init__(
         self,
         store: str,
         found: object,
         known: int,
-        advice: str = "upgrade memsim, or use another store",
+        advice: str = "",
     ) -> None:
         self.store = store
         self.found = found
@@ -249,9 +249,12 @@ class SchemaError(StoreError):
 
     def __str__(self) -> str:
         found = str(self.found)[:40]  # a value from a file, of any type
+        older = type(self.found) is int and 0 < self.found < self.known
+        do = "open it with the memsim that wrote it" if older else "upgrade memsim"
+        advice = self.advice or f"{do}, or use another store"
         return (
             f"{self.store} has schema version {found if found.isprintable() else ascii(found)},"
-            f" and this memsim knows up to {self.known}: {self.advice}"
+            f" and this memsim knows {self.known}: {advice}"
         )
 
 

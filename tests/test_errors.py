@@ -21,6 +21,7 @@ from memsim.errors import (
     RefError,
     RunFolderError,
     ScenarioError,
+    SchemaError,
     StateError,
     StrategyError,
     Unmeasurable,
@@ -142,3 +143,10 @@ def test_the_nearest_name_is_a_known_one(name: str, known: list[str]) -> None:
 
     assert found is None or found in known
     assert nearest(name, known[::-1]) == found
+
+
+def test_a_store_of_an_older_version_needs_no_upgrade() -> None:
+    """Its layout has changed since, and a newer memsim would read it no better."""
+    assert "open it with the memsim that wrote it" in str(SchemaError("a.sqlite3", 2, 3))
+    assert "upgrade memsim" in str(SchemaError("a.sqlite3", 4, 3))
+    assert "upgrade memsim" in str(SchemaError("a.sqlite3", "another", 3))
