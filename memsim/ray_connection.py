@@ -8,7 +8,6 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from types import FrameType
 from typing import Any
 
 from memsim.case_queue import available_processors
@@ -45,21 +44,6 @@ class RayConnection:
     def __init__(self, ray: Any, address: str) -> None:  # noqa: ANN401 - a module
         self.ray = ray
         self._address = address
-        self._interrupted = False
-
-    def note_interrupt(self) -> None:
-        """Note that the user wants the run to end."""
-        self._interrupted = True
-
-    def check_interrupt(self) -> None:
-        """Check that the user did not interrupt the run.
-
-        Raises:
-            KeyboardInterrupt: they did. What Python raised then may be lost: Ray calls back from
-                its own threads and from objects that die, where nobody hears an exception.
-        """
-        if self._interrupted:
-            raise KeyboardInterrupt
 
     def processors(self) -> int:
         """How many processors the cluster has now.
@@ -110,37 +94,16 @@ def connected(address: str) -> Iterator[RayConnection]:
         if ray.is_initialized():
             yield RayConnection(ray, address)
             return
-        with _silence(ray):
+        with silence(ray):
             with _signals_kept():
                 _connect(ray, address)
-            cluster = RayConnection(ray, address)
             try:
-                with interrupts_noted(cluster):
-                    yield cluster
+                yield RayConnection(ray, address)
             except _connection_errors() as error:
                 raise _head_lost(address) from error
             finally:
                 with suppress(*_connection_errors()):
                     ray.shutdown()
-
-
-@contextmanager
-def interrupts_noted(cluster: RayConnection) -> Iterator[None]:
-    """Note each Ctrl-C in a connection, and handle it as before."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-
-    def note(number: int, frame: FrameType | None) -> None:
-        cluster.note_interrupt()
-        before(number, frame)
-
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _connection_errors() -> tuple[type[Exception], ...]:
@@ -205,12 +168,19 @@ def _signals_kept() -> Iterator[None]:
 
 
 @contextmanager
-def _silence(ray: Any) -> Iterator[None]:  # noqa: ANN401 - a module
+def silence(ray: Any) -> Iterator[None]:  # noqa: ANN401 - a module
     """Keep Ray from printing how workers and nodes died: the lost cases tell that."""
     worker = ray._private.worker  # noqa: SLF001 - no setting of Ray silences these lines
-    before = worker.print_worker_logs
+    before, told = worker.print_worker_logs, threading.excepthook
+
+    def tell(error: threading.ExceptHookArgs) -> None:
+        # A thread of gRPC that watched the channel to a head that has ended.
+        if not (error.exc_type is ValueError and "Channel closed" in str(error.exc_value)):
+            told(error)
+
     worker.print_worker_logs = lambda *_: None
+    threading.excepthook = tell
     try:
         yield
     finally:
-        worker.print_worker_logs = before
+        worker.print_worker_logs, threading.excepthook = before, told

@@ -103,7 +103,6 @@ class _Crew:
 
     def outcomes(self) -> Iterator[tuple[int, CaseOutcome]]:
         while self._pending or any(p.playing for p in self._players):
-            self._cluster.check_interrupt()
             self._staff()
             waited = {p.next_news: p for p in self._players if p.playing or p.hello is not None}
             done, _ = self._cluster.ray.wait([*waited], num_returns=1, timeout=_LOOK)

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext, suppress
@@ -19,7 +20,7 @@ from typing import Any
 import pytest
 
 from memsim.errors import UsageError
-from memsim.ray_connection import RayConnection, connected, interrupts_noted
+from memsim.ray_connection import connected, silence
 
 RECORDS = ("probes.jsonl", "turns.jsonl", "contexts.jsonl", "report.md")
 TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64, "RAY_USAGE_STATS_ENABLED": "0"}
@@ -300,19 +301,26 @@ def test_an_interrupt_keeps_what_was_played(project: Path) -> None:
         time.sleep(0.1)
 
 
-def test_an_interrupt_that_nobody_heard_ends_the_run_still() -> None:
-    """Ray calls back where an exception is lost: the next look at the cluster raises it again."""
-    cluster = RayConnection(None, "ray")
-    before = signal.getsignal(signal.SIGINT)
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_thread_that_watched_a_closed_channel_says_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The head has ended, and memsim says so in one line; other errors of threads are told."""
+    told: list[str] = []
+    monkeypatch.setattr(threading, "excepthook", lambda error: told.append(str(error.exc_value)))
+    worker = SimpleNamespace(print_worker_logs=print)
 
-    with interrupts_noted(cluster):
-        cluster.check_interrupt()
-        with suppress(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
-        with pytest.raises(KeyboardInterrupt):
-            cluster.check_interrupt()
+    def fail(said: str) -> None:
+        raise ValueError(said)
 
-    assert signal.getsignal(signal.SIGINT) is before
+    with silence(SimpleNamespace(_private=SimpleNamespace(worker=worker))):
+        for said in ("Cannot monitor channel state: Channel closed!", "another"):
+            thread = threading.Thread(target=fail, args=(said,))
+            thread.start()
+            thread.join()
+
+    assert told == ["another"]
+    assert worker.print_worker_logs is print
 
 
 def _alive(pid: int) -> bool:
