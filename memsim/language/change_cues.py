@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from memsim.language.lexicon import FIRST_PERSON, LIGHT, MONTHS, STOP, WEEKDAYS
+from memsim.language.lexicon import EARLIER, FIRST_PERSON, LIGHT, MONTHS, STOP, WEEKDAYS
 from memsim.language.numbers import word_value
 from memsim.language.text import content, fold, stem, words
 
@@ -83,8 +83,7 @@ _ENDS: Final = re.compile(
 )
 _HISTORY: Final = re.compile(
     r"\bhow\s(?:many\stimes|often)\b|^(?:list|name)\s.*\b(?:has|have|had|was|were)\b"
-    r"|\b(?:just\sbefore|used\sto|ever|first|earlier|formerly|initially|original(?:ly)?"
-    r"|previous(?:ly)?)\b",
+    rf"|\b(?:just\sbefore|used\sto|ever|{'|'.join(sorted(EARLIER))})\b",
     re.IGNORECASE,
 )
 _POINTS_BACK: Final = re.compile(r"\b(?:it|that|them|they|this|there)\b", re.IGNORECASE)

@@ -263,6 +263,9 @@ SYNONYMS: Final = (
 )
 """Groups of words that can replace each other at a discount; before `>`, the word for all."""
 
+EARLIER: Final = _listed("earlier first formerly initially original originally previous previously")
+"""Words that ask for an earlier state."""
+
 IRREGULAR: Final = dict(
     pair.split("=")
     for pair in _listed(

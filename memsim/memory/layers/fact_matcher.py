@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from memsim.memory.entry import Entry
+    from memsim.memory.layers.entry_outline import EntryOutline
     from memsim.models import Vectors
 
     Embed = Callable[[Sequence[str]], Vectors | None]
@@ -82,6 +83,11 @@ FEWEST_STEMS: Final = 2
 
 GIVEN_SUBJECT: Final = ("subject", "given")
 """The attribute of a fact that only a fact of its own subject replaces."""
+
+
+def can_be_replaced(fact: Entry | EntryOutline) -> bool:
+    """Whether a fact is in force, and a statement may replace it that does not name its subject."""
+    return fact.superseded is None and GIVEN_SUBJECT not in fact.attributes
 
 
 class FactMatch(NamedTuple):
@@ -159,7 +165,7 @@ class FactMatcher:
         self.remove(entry)
         if len(entry.text) > LONGEST:
             return
-        if entry.superseded is None and GIVEN_SUBJECT not in entry.attributes:
+        if can_be_replaced(entry):
             # Read when a change is announced: most conversations announce none.
             self._waiting.setdefault(entry.owner, {})[entry.id] = entry
 

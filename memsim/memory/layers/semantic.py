@@ -26,7 +26,7 @@ from memsim.errors import ModelError, StoreError
 from memsim.memory.entry import Entry
 from memsim.memory.layers.entry_outline import EntryOutline
 from memsim.memory.layers.fact_links import AMENDED, AMENDS, NUMBERED, REVALUES, FactLinks, linked
-from memsim.memory.layers.fact_matcher import GIVEN_SUBJECT, FactMatcher
+from memsim.memory.layers.fact_matcher import GIVEN_SUBJECT, FactMatcher, can_be_replaced
 from memsim.memory.layers.fact_subject import subject_of
 from memsim.memory.layers.fact_versions import (
     FactVersions,
@@ -145,8 +145,12 @@ class Semantic:
         """Take in a fact of which nothing is known yet; `unread` takes those without words."""
         if isinstance(entry, Entry):
             self._matcher.put(entry)
-        elif entry.superseded is None and GIVEN_SUBJECT not in entry.attributes:
+        elif can_be_replaced(entry):
             unread.setdefault(entry.owner, []).append(entry.id)
+        self._place(entry)
+
+    def _place(self, entry: Entry | EntryOutline) -> None:
+        """Note which message states a fact, and where it stands among others."""
         if entry.subject or entry.attributes:
             self._links.put(entry)
         said = entry.sources and REWORDED not in entry.attributes
@@ -282,16 +286,8 @@ class Semantic:
     def _note(self, entry: Entry) -> None:
         """Take in a fact as it stands in the store."""
         self._matcher.put(entry)
-        self._links.put(entry)
-        said = entry.sources and REWORDED not in entry.attributes
-        self._listener.state(entry.id, entry.owner, entry.sources[-1] if said else None)
-        if entry.subject:
-            about = (entry.owner, entry.subject)
-            self._versions.setdefault(about, FactVersions()).put(entry)
-        if entry.superseded is not None:
-            return
-        for source in entry.sources:
-            self._set_live(entry, source)
+        self._place(entry)
+        for source in entry.sources if entry.superseded is None else ():
             self._say(entry, source, None)
 
     def _relink(self, about: tuple[str, str]) -> None:

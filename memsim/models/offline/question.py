@@ -11,6 +11,7 @@ from memsim.language.courtesy import without_courtesy
 from memsim.language.dates import DateMention, mentions
 from memsim.language.lexicon import (
     ASKING,
+    EARLIER,
     FIRST_PERSON,
     LIGHT,
     MONTHS,
@@ -109,8 +110,8 @@ _SEVERAL: Final = re.compile(
 )
 _PLURALS: Final = frozenset({"people", "children", "men", "women", "friends"})
 _PAST: Final = re.compile(
-    r"\b(?:first|original|originally|initially|previously|previous|used\sto|formerly|earlier|earliest"
-    r"|before\s(?:that|the\schange|it\schanged)|old)\b"
+    rf"\b(?:{'|'.join(sorted(EARLIER))}|earliest|used\sto|old"
+    r"|before\s(?:that|the\schange|it\schanged))\b"
 )
 _FEELING: Final = re.compile(
     rf"\bhow(?:'s|\s(?:{_AUXILIARY}))\s.{{1,80}}\s(?:feel|felt|feeling|doing|going|go|like|find)\b"
@@ -120,10 +121,7 @@ _TITLED: Final = frozenset(
     {"album", "book", "film", "game", "movie", "novel", "poem", "series", "show", "song"}
 )
 """What has a title."""
-_PAST_WORDS: Final = frozenset(
-    {"first", "original", "originally", "initially", "previous", "previously", "formerly", "old"}
-    | {"earlier", "earliest"}
-)
+_PAST_WORDS: Final = EARLIER | {"earliest", "old"}
 
 
 class AnswerNoun(NamedTuple):

@@ -142,13 +142,20 @@ def test_damage_is_said_on_one_line(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("layout", [0, schema.LAYOUT - 1, schema.LAYOUT + 1])
-def test_another_schema_is_refused(path: Path, layout: int) -> None:
+@pytest.mark.parametrize(
+    ("layout", "advice"),
+    [
+        (0, "upgrade memsim, or use another store"),
+        (schema.LAYOUT - 1, "open it with the memsim that wrote it, or use another store"),
+        (schema.LAYOUT + 1, "upgrade memsim, or use another store"),
+    ],
+)
+def test_another_schema_is_refused(path: Path, layout: int, advice: str) -> None:
     """Before anything is read or written."""
     change(path, f"PRAGMA user_version = {layout}")
     before = path.read_bytes()
 
-    with pytest.raises(SchemaError, match="or use another store"):
+    with pytest.raises(SchemaError, match=advice):
         SQLite(path)
 
     assert before == path.read_bytes()
