@@ -9,7 +9,7 @@ went, and on nothing else: not on the process, nor on when it was asked.
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     Codes = NDArray[np.uint64]
     Counts = NDArray[np.uint16]
     Places = NDArray[np.int32]
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from memsim.memory.index.forms import Scores
+
+    ReadVectors = Callable[[Sequence[int]], Vectors]
+    """Gives the vectors of forms, shape (len(forms), dimension)."""
 
 
 # Directions so rounded that every processor multiplies and adds them to the same result.
@@ -130,6 +133,19 @@ def fewest(counts: Counts, wanted: int) -> Numbers:
 
 T = TypeVar("T", bound=np.generic)
 
+
+class VectorRows(Protocol):
+    """Vectors by the numbers of their rows: an array, or what reads them when they are needed."""
+
+    def __len__(self) -> int:
+        """How many rows there may be."""
+        ...
+
+    def __getitem__(self, rows: Numbers, /) -> Vectors:
+        """The vectors of rows, shape (len(rows), dimension)."""
+        ...
+
+
 LIMIT = 64
 """Vectors in a list at most."""
 
@@ -167,19 +183,17 @@ class Clusters:
         """How many lists there are."""
         return self._count
 
-    def add(self, rows: Numbers, vectors: Vectors) -> None:
-        """Take rows in.
-
-        `vectors` are those of all rows, shape (rows there may be, dimension); `rows` are numbers in
-        it.
-        """
+    def add(self, rows: Numbers, vectors: VectorRows) -> None:
+        """Take rows in; `vectors` has those of all rows, and `rows` are numbers in it."""
         if len(vectors) > len(self._list):
             self._list = _grown(self._list, (len(vectors),))
             self._slot = _grown(self._slot, (len(vectors),))
         if self._count:
-            targets = self._targets(vectors[rows])
+            new = vectors[rows]
+            targets = self._targets(new)
             for target in np.unique(targets).tolist():
-                self._join(target, rows[targets == target], vectors)
+                here = targets == target
+                self._join(target, rows[here], new[here], vectors)
         else:
             self._divide(rows, vectors)
         if self._upper is None and self._count > self._compared:
@@ -260,19 +274,20 @@ class Clusters:
             lists = np.arange(self._count)
         return int(lists[int(np.vecdot(self._centres[lists], rounded(vector)).argmax())])
 
-    def _join(self, place: int, rows: Numbers, vectors: Vectors) -> None:
+    def _join(self, place: int, rows: Numbers, new: Vectors, vectors: VectorRows) -> None:
         size = int(self._sizes[place])
         if size + len(rows) <= self._limit:
-            self._put(place, size, rows, vectors)
+            self._put(place, size, rows, new)
             return
         if self._upper is not None:
             self._upper.remove(place)
         held = self._rows[place, :size].astype(np.int64)
         self._divide(np.concatenate((held, rows)), vectors, place)
 
-    def _divide(self, rows: Numbers, vectors: Vectors, place: int | None = None) -> None:
+    def _divide(self, rows: Numbers, vectors: VectorRows, place: int | None = None) -> None:
         """Put rows into as many lists as they need, the first of which may have a place."""
-        whole = rounded(vectors[rows])
+        raw = vectors[rows]
+        whole = rounded(raw)
         parts, places = [np.arange(len(rows))], []
         while parts:
             part = parts.pop()
@@ -280,21 +295,21 @@ class Clusters:
                 first, second = halves(whole[part])
                 parts += (part[second], part[first])
                 continue
-            place = self._opened(vectors.shape[1]) if place is None else place
+            place = self._opened(raw.shape[1]) if place is None else place
             self._centres[place] = middle = centre(whole[part])
             self._leanings[:, place] = leanings(middle[None])[:, 0]
-            self._put(place, 0, rows[part], vectors)
+            self._put(place, 0, rows[part], raw[part])
             places.append(place)
             place = None
         if self._upper is not None:
             self._upper.add(np.array(places), self._centres)
 
-    def _put(self, place: int, size: int, rows: Numbers, vectors: Vectors) -> None:
-        """Have a list's first rows followed by these and no others."""
+    def _put(self, place: int, size: int, rows: Numbers, new: Vectors) -> None:
+        """Have a list's first rows followed by these and no others, whose vectors are `new`."""
         end = size + len(rows)
         self._rows[place, size:end] = rows
         self._rows[place, end:] = 0
-        self._codes[place, :, size:end] = codes(vectors[rows])
+        self._codes[place, :, size:end] = codes(new)
         self._codes[place, :, end:] = 0
         self._sizes[place] = end
         self._list[rows] = place
@@ -367,15 +382,23 @@ class NearestVectors:
         exact: vectors up to which all are compared.
         probed: vectors whose signs are compared at least, where there are more.
         compared: vectors that are compared at least, of those.
+        read: gives vectors again that were added. Where there are more than `exact`, no vector is
+            kept in memory then, and those that are compared are read.
     """
 
     def __init__(
-        self, *, exact: int = EXACT, probed: int = PROBED, compared: int = COMPARED
+        self,
+        *,
+        exact: int = EXACT,
+        probed: int = PROBED,
+        compared: int = COMPARED,
+        read: ReadVectors | None = None,
     ) -> None:
         self._exact, self._probed, self._compared = max(1, exact), probed, compared
+        self._read = read
         self._row: dict[int, int] = {}
         self._forms: Numbers = np.empty(0, np.int64)
-        self._vectors: Vectors = np.empty((0, 0), np.float32)
+        self._vectors: Vectors | None = np.empty((0, 0), np.float32)
         self._clusters = Clusters()
         self._waiting: dict[int, None] = {}
 
@@ -391,15 +414,18 @@ class NearestVectors:
         if end > len(self._forms):
             self._grow(end, vectors.shape[1])
         self._forms[start:end] = forms
-        self._vectors[start:end] = vectors
+        if self._vectors is not None:
+            self._vectors[start:end] = vectors
         self._row.update(zip(forms, range(start, end), strict=True))
         self._waiting.update(dict.fromkeys(forms))
         # So many each time, however many come at once: searching between changes nothing.
         while len(self._waiting) >= (many := _TOGETHER if len(self._clusters) else self._exact):
             settled = list(islice(self._waiting, many))
-            self._clusters.add(self._rows(settled), self._vectors)
+            self._clusters.add(self._rows(settled), self._held)
             for form in settled:
                 del self._waiting[form]
+        if self._read is not None and len(self._clusters) and len(self) > self._exact:
+            self._vectors = None
 
     def remove(self, form: int) -> None:
         """Take a vector out."""
@@ -410,7 +436,8 @@ class NearestVectors:
             self._clusters.remove(row)
         if row != last:
             self._move(last, row)
-        self._vectors[last] = 0
+        if self._vectors is not None:
+            self._vectors[last] = 0
 
     def search(self, query: Vectors, k: int) -> tuple[Numbers, Scores]:
         """Candidates for the best `k`, with their scores."""
@@ -420,15 +447,26 @@ class NearestVectors:
             near = self._clusters.near(query, probed=max(self._probed, 2 * k), wanted=wanted)
             rows = np.concatenate((near, self._rows(self._waiting)))
             if len(rows) >= k:
-                return closest(query, self._forms[rows], self._vectors[rows], k)
-        return closest(query, self._forms[:count], self._vectors[:count], k)
+                return closest(query, self._forms[rows], self._held[rows], k)
+        return closest(query, *self.all(), k)
 
     def all(self) -> tuple[Numbers, Vectors]:
         """Every form, with its vector."""
-        return self._forms[: len(self)], self._vectors[: len(self)]
+        count = len(self)
+        vectors = self._held[np.arange(count)] if self._vectors is None else self._vectors[:count]
+        if self._vectors is None and count <= self._exact:
+            self._vectors = _grown(vectors, (len(self._forms), vectors.shape[1]))
+        return self._forms[:count], vectors
 
     def close(self) -> None:
         """There is nothing to release."""
+
+    @property
+    def _held(self) -> VectorRows:
+        """All vectors by their rows."""
+        if self._vectors is not None:
+            return self._vectors
+        return _ReadRows(self._forms, self._read) if self._read else np.empty((0, 0), np.float32)
 
     def _rows(self, forms: Iterable[int]) -> Numbers:
         return np.array([self._row[form] for form in forms], np.int64)
@@ -436,19 +474,33 @@ class NearestVectors:
     def _move(self, last: int, row: int) -> None:
         form = int(self._forms[last])
         self._forms[row], self._row[form] = form, row
-        self._vectors[row] = self._vectors[last]
+        if self._vectors is not None:
+            self._vectors[row] = self._vectors[last]
         if form not in self._waiting:
             self._clusters.rename(last, row)
 
     def _grow(self, count: int, dimension: int) -> None:
-        room = max(64, 2 * count)
-        held = len(self)
-        forms, vectors = self._forms, self._vectors
-        self._forms = np.zeros(room, np.int64)
-        self._vectors = np.zeros((room, dimension), np.float32)
+        room, held = max(64, 2 * count), len(self)
+        self._forms = _grown(self._forms[:held], (room,))
+        if self._vectors is None:
+            return
+        vectors = np.zeros((room, dimension), np.float32)
         if held:
-            self._forms[:held] = forms[:held]
-            self._vectors[:held] = vectors[:held]
+            vectors[:held] = self._vectors[:held]
+        self._vectors = vectors
+
+
+class _ReadRows:
+    """Vectors that are read when they are asked for."""
+
+    def __init__(self, forms: Numbers, read: ReadVectors) -> None:
+        self._forms, self._read = forms, read
+
+    def __len__(self) -> int:
+        return len(self._forms)
+
+    def __getitem__(self, rows: Numbers) -> Vectors:
+        return self._read(self._forms[rows].tolist())
 
 
 def closest(query: Vectors, forms: Numbers, vectors: Vectors, k: int) -> tuple[Numbers, Scores]:

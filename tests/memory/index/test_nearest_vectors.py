@@ -28,6 +28,7 @@ from memsim.memory.index.nearest_vectors import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from memsim.memory.index.nearest_vectors import ReadVectors
     from memsim.models import Vectors
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -43,9 +44,11 @@ def spread(count: int, *, centres: int = 40, dimension: int = 96) -> Vectors:
     return unit
 
 
-def small(exact: int = 200, *, centres: int = 4096) -> NearestVectors:
+def small(
+    exact: int = 200, *, centres: int = 4096, read: ReadVectors | None = None
+) -> NearestVectors:
     """A store with lists from early on."""
-    store = NearestVectors(exact=exact, probed=700, compared=200)
+    store = NearestVectors(exact=exact, probed=700, compared=200, read=read)
     store._clusters = Clusters(limit=16, centres=centres)
     return store
 
@@ -112,6 +115,7 @@ def test_whatever_comes_and_goes_the_lists_hold_it(steps: list[int], centres: in
             given_ += step
         for _ in range(min(-step, len(held))):
             store.remove(held.pop((7 * len(held)) // 11))
+    assert store._vectors is not None
     settled = {store._row[form] for form in held if form not in store._waiting}
     forms_found, rows = store.all()
 
@@ -167,6 +171,44 @@ def test_how_many_came_at_once_changes_nothing() -> None:
         found.add(digest(store, queries))
 
     assert len(found) == 1
+
+
+def test_vectors_that_are_read_again_are_not_kept() -> None:
+    """Above `exact` none stays in memory; the same is found, also after others went."""
+    vectors, queries = spread(3000), spread(4040)[4000:]
+    held, read = small(), small(read=lambda forms: vectors[[*forms]])
+    for store in (held, read):
+        for start in range(0, 3000, 37):
+            store.add(range(start, min(3000, start + 37)), vectors[start : start + 37])
+        for form in range(0, 3000, 7):
+            store.remove(form)
+
+    assert read._vectors is None
+    assert held._vectors is not None
+    assert digest(read, queries) == digest(held, queries)
+    assert (read.all()[1] == held.all()[1]).all()
+
+
+def test_few_vectors_are_kept_in_memory_again() -> None:
+    """Where so many went that all are compared again, they are read once."""
+    vectors = spread(300)
+    asked: list[int] = []
+
+    def read(forms: Sequence[int]) -> Vectors:
+        asked.extend(forms)
+        return vectors[[*forms]]
+
+    store = small(read=read)
+    store.add(range(300), vectors)
+    for form in range(150):
+        store.remove(form)
+    asked.clear()
+    best = {int(store.search(vectors[n], 1)[0][0]) for n in (200, 299, 200)}
+    store.add([0], vectors[:1])
+
+    assert best == {200, 299}
+    assert sorted(asked) == [*range(150, 300)]
+    assert (store.all()[1][-1] == vectors[0]).all()
 
 
 def test_more_is_found_where_more_is_wanted() -> None:

@@ -16,7 +16,7 @@ from memsim.errors import SchemaError, StoreError
 from memsim.memory.entry import FOUND_BY_KEY, decode
 from memsim.memory.permissions import ReadGrant, Where
 from memsim.memory.stores import EmbedderInfo, WriteItem
-from memsim.memory.stores.in_memory import InMemory
+from memsim.memory.stores.in_memory import InMemory, StoreView
 from memsim.memory.stores.sqlite import cache, rows, schema
 from memsim.memory.stores.sqlite.store import SQLite
 from tests.memory.stores.made import ALL, array, entry, seen_by, unit
@@ -701,3 +701,38 @@ def test_what_is_admitted_is_told_without_reading_it(
     assert {e.id for e in known if where.admits(e.shelf)} == store.admitted([*ids, "none"], where)
     assert 90 == len(store.admitted(ids, where))
     store.close()
+
+
+def test_vectors_of_a_long_shelf_are_read_from_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hits of a store in memory, before and after it is opened again; damage is told."""
+    monkeypatch.setattr(cache, "EXACT_ON_SHELF", 100)
+    chance = random.Random(3)
+    made = [
+        (entry(f"{n}", minute=n), unit(*(chance.gauss(0, 1) for _ in range(4)))) for n in range(900)
+    ]
+    asked = array([unit(*(chance.gauss(0, 1) for _ in range(4))) for _ in range(20)])
+    held, read = InMemory(), SQLite(tmp_path / "memory.db")
+    held._view = StoreView(exact=100)
+    for store in (held, read):
+        store.embedded_by(EmbedderInfo("hash", 4))
+        for start in range(0, 900, 90):
+            some = made[start : start + 90]
+            store.write([e for e, _ in some], array([v for _, v in some]))
+            store.nearest(asked[0], ALL, 5)
+        store.erase([e.id for e, _ in made[::9]])
+
+    def found(store: InMemory | SQLite) -> list[list[str]]:
+        return [[hit.id for hit in store.nearest(vector, ALL, 10)] for vector in asked]
+
+    assert found(held) == found(read)
+    assert [v.vectors._vectors for v in read._shelving if v.vectors] == [None]
+    read.close()
+    again = SQLite(tmp_path / "memory.db")
+    again.nearest(asked[0], ALL, 10)
+    change(tmp_path / "memory.db", "UPDATE entries SET vector = zeroblob(20)")
+    again.write([entry(f"new {n}", minute=n) for n in range(90)], asked.repeat(5, axis=0)[:90])
+    with pytest.raises(StoreError, match="a vector is damaged"):
+        again.nearest(asked[0], ALL, 10)
+    again.close()

@@ -6,9 +6,11 @@ once another process has written to it.
 
 from __future__ import annotations
 
+import sqlite3
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +23,6 @@ from memsim.memory.stores.sqlite import rows
 from memsim.memory.stores.sqlite.rows import TermPlaces
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterable, Iterator, Sequence
 
     from memsim.memory.entry import Shelf
@@ -111,7 +112,7 @@ class TailIndex:
         for number in [*self._unread]:
             try:
                 self._read(connection, number)
-            except DamagedRecord:
+            except (DamagedRecord, sqlite3.Error):
                 up_to, self._tried = number - 1, last
                 break
         rows.index(connection, [self._rows.pop(n) for n in sorted(self._rows) if n <= up_to])
@@ -150,6 +151,9 @@ MOST_ABSENT: Final = 1024
 
 MOST_QUESTIONS: Final = 256
 """Questions of permission whose answers are kept."""
+
+READ_AT_ONCE: Final = 8192
+"""Vectors that are read together when a shelf is searched first."""
 
 LISTED: Final = 8192
 """Entries of a shelf up to which it is kept in memory what they are called: 3 MB."""
@@ -239,7 +243,11 @@ class CachedShelf:
             self._numbers.append(row.number)
             self._lengths.append(row.length)
         if self.vectors is not None and vector is not None:
-            self.vectors.add([row.number], vector[None, :])
+            try:
+                self.vectors.add([row.number], vector[None, :])
+            except (DamagedRecord, sqlite3.Error):
+                # Whoever searches next reads them all, and is told.
+                self.vectors = None
 
     def remove(self, row: EntryRow) -> None:
         """Note an entry that is gone."""
@@ -273,10 +281,12 @@ class CachedShelf:
                 "SELECT number, vector FROM entries WHERE shelf = ? AND vector IS NOT NULL"
                 " ORDER BY number",
                 (self.number,),
-            ).fetchall()
-            vectors = NearestVectors(exact=EXACT_ON_SHELF)
-            if found:
-                vectors.add([n for n, _ in found], rows.unpack([v for _, v in found], dimension))
+            )
+            vectors = NearestVectors(
+                exact=EXACT_ON_SHELF, read=partial(self._shelving.vectors, dimension)
+            )
+            while some := found.fetchmany(READ_AT_ONCE):
+                vectors.add([n for n, _ in some], rows.unpack([v for _, v in some], dimension))
             self.vectors = vectors
         return self.vectors
 
@@ -434,8 +444,12 @@ class ShelfCache:
             self._listed = entries
 
     def read_by(self, connection: sqlite3.Connection) -> None:
-        """Where postings come from that are not known."""
+        """Where postings and vectors come from that are not known."""
         self._connection = connection
+
+    def vectors(self, dimension: int, numbers: Sequence[int]) -> Vectors:
+        """The vectors of entries, read; raises as `rows.vectors`."""
+        return rows.vectors(self._connection, numbers, dimension)
 
     def postings(self, held: CachedShelf, term: str) -> Postings:
         """Where a term stands on a shelf: known, or read."""

@@ -44,6 +44,10 @@ ENTRY: Final = "SELECT number, shelf, id, created, length, check_sum, record FRO
 ENTRIES: Final = f"{ENTRY} WHERE number IN (SELECT value FROM json_each(?))"  # noqa: S608 - no value
 """Selects it for a JSON list of numbers."""
 
+_VECTORS: Final = (
+    "SELECT number, vector FROM entries WHERE number IN (SELECT value FROM json_each(?))"
+)
+
 _REMEMBERED: Final = 4096
 """Entries that are kept as they were read."""
 
@@ -269,6 +273,17 @@ def pack(vector: Vectors) -> bytes:
     """A vector as it is written: float32, little end first, and a check sum."""
     raw = vector.astype("<f4").tobytes()
     return raw + zlib.crc32(raw).to_bytes(4, "little")
+
+
+def vectors(connection: sqlite3.Connection, numbers: Sequence[int], dimension: int) -> Vectors:
+    """The vectors of entries, shape (len(numbers), dimension).
+
+    Raises `DamagedRecord` if one of them is not there, or not as it was written.
+    """
+    found = dict(connection.execute(_VECTORS, (f"[{','.join(map(str, numbers))}]",)).fetchall())
+    if found.keys() != {*numbers}:
+        raise DamagedRecord("the vector of an entry is not there")
+    return unpack([found[number] for number in numbers], dimension)
 
 
 def unpack(blobs: Sequence[bytes], dimension: int) -> Vectors:

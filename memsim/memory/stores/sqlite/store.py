@@ -292,6 +292,7 @@ class SQLite:
             if self._embedded is None:
                 return []
             check_query(vector, self._embedded.dimension)
+            self._shelving.read_by(connection)
             size = self._embedded.dimension
             shelves = self._shelving.admitted(where)
             held = (shelf.read_vectors(connection, size) for shelf in shelves)
