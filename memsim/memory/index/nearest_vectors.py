@@ -371,6 +371,9 @@ COMPARED_FOR_EACH = 10
 _TOGETHER = 64
 """Vectors that are put into lists together; until then they wait, and are compared always."""
 
+KEPT = 1 << 16
+"""Vectors that are kept of those that are read; 64 MB at 256 numbers each."""
+
 _ROUNDING = 1e-5
 """More than the error of a float32 product of unit vectors."""
 
@@ -396,9 +399,10 @@ class NearestVectors:
     ) -> None:
         self._exact, self._probed, self._compared = max(1, exact), probed, compared
         self._read = read
+        self._known: _KnownVectors | None = None
         self._row: dict[int, int] = {}
         self._forms: Numbers = np.empty(0, np.int64)
-        self._vectors: Vectors | None = np.empty((0, 0), np.float32)
+        self._vectors: Vectors = np.empty((0, 0), np.float32)
         self._clusters = Clusters()
         self._waiting: dict[int, None] = {}
 
@@ -414,7 +418,7 @@ class NearestVectors:
         if end > len(self._forms):
             self._grow(end, vectors.shape[1])
         self._forms[start:end] = forms
-        if self._vectors is not None:
+        if self._known is None:
             self._vectors[start:end] = vectors
         self._row.update(zip(forms, range(start, end), strict=True))
         self._waiting.update(dict.fromkeys(forms))
@@ -425,7 +429,8 @@ class NearestVectors:
             for form in settled:
                 del self._waiting[form]
         if self._read is not None and len(self._clusters) and len(self) > self._exact:
-            self._vectors = None
+            self._known = self._known or _KnownVectors(self._read)
+            self._vectors = self._vectors[:0]
 
     def remove(self, form: int) -> None:
         """Take a vector out."""
@@ -436,8 +441,10 @@ class NearestVectors:
             self._clusters.remove(row)
         if row != last:
             self._move(last, row)
-        if self._vectors is not None:
+        if self._known is None:
             self._vectors[last] = 0
+        else:
+            self._known.forget(form)
 
     def search(self, query: Vectors, k: int) -> tuple[Numbers, Scores]:
         """Candidates for the best `k`, with their scores."""
@@ -453,9 +460,12 @@ class NearestVectors:
     def all(self) -> tuple[Numbers, Vectors]:
         """Every form, with its vector."""
         count = len(self)
-        vectors = self._held[np.arange(count)] if self._vectors is None else self._vectors[:count]
-        if self._vectors is None and count <= self._exact:
+        if self._known is None:
+            return self._forms[:count], self._vectors[:count]
+        vectors = self._held[np.arange(count)]
+        if count <= self._exact:
             self._vectors = _grown(vectors, (len(self._forms), vectors.shape[1]))
+            self._known = None
         return self._forms[:count], vectors
 
     def close(self) -> None:
@@ -464,9 +474,9 @@ class NearestVectors:
     @property
     def _held(self) -> VectorRows:
         """All vectors by their rows."""
-        if self._vectors is not None:
+        if self._known is None:
             return self._vectors
-        return _ReadRows(self._forms, self._read) if self._read else np.empty((0, 0), np.float32)
+        return _ReadRows(self._forms, self._known)
 
     def _rows(self, forms: Iterable[int]) -> Numbers:
         return np.array([self._row[form] for form in forms], np.int64)
@@ -474,7 +484,7 @@ class NearestVectors:
     def _move(self, last: int, row: int) -> None:
         form = int(self._forms[last])
         self._forms[row], self._row[form] = form, row
-        if self._vectors is not None:
+        if self._known is None:
             self._vectors[row] = self._vectors[last]
         if form not in self._waiting:
             self._clusters.rename(last, row)
@@ -482,25 +492,54 @@ class NearestVectors:
     def _grow(self, count: int, dimension: int) -> None:
         room, held = max(64, 2 * count), len(self)
         self._forms = _grown(self._forms[:held], (room,))
-        if self._vectors is None:
-            return
-        vectors = np.zeros((room, dimension), np.float32)
-        if held:
-            vectors[:held] = self._vectors[:held]
-        self._vectors = vectors
+        if self._known is None:
+            self._vectors = _grown(self._vectors[:held], (room, dimension))
+
+
+class _KnownVectors:
+    """Vectors that are read when they are asked for; of some, what was read last is kept.
+
+    Each form has one place that it may be kept in.
+    """
+
+    def __init__(self, read: ReadVectors) -> None:
+        self._read = read
+        self._form: Numbers = np.full(KEPT, -1, np.int64)
+        self._vectors: Vectors = np.empty((0, 0), np.float32)
+
+    def get(self, forms: Numbers) -> Vectors:
+        """The vectors of forms, shape (len(forms), dimension)."""
+        places = forms % KEPT
+        (missed,) = (self._form[places] != forms).nonzero()
+        if not len(missed):
+            return self._vectors[places]
+        new = self._read(forms[missed].tolist())
+        if not len(self._vectors):
+            self._vectors = np.zeros((KEPT, new.shape[1]), np.float32)
+        found: Vectors = self._vectors[places]
+        found[missed] = new
+        # Of two that want one place, the last has it.
+        self._form[places[missed]] = forms[missed]
+        self._vectors[places[missed]] = new
+        return found
+
+    def forget(self, form: int) -> None:
+        """Read a form anew: it may become that of another vector."""
+        if self._form[form % KEPT] == form:
+            self._form[form % KEPT] = -1
 
 
 class _ReadRows:
-    """Vectors that are read when they are asked for."""
+    """Vectors that are read, by the numbers of their rows."""
 
-    def __init__(self, forms: Numbers, read: ReadVectors) -> None:
-        self._forms, self._read = forms, read
+    def __init__(self, forms: Numbers, known: _KnownVectors) -> None:
+        self._forms, self._known = forms, known
 
     def __len__(self) -> int:
         return len(self._forms)
 
     def __getitem__(self, rows: Numbers) -> Vectors:
-        return self._read(self._forms[rows].tolist())
+        return self._known.get(self._forms[rows])
 
 
 def closest(query: Vectors, forms: Numbers, vectors: Vectors, k: int) -> tuple[Numbers, Scores]:

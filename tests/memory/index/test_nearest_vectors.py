@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memsim.memory.index import nearest_vectors
 from memsim.memory.index.nearest_vectors import (
     PARTS,
     Clusters,
@@ -115,7 +116,6 @@ def test_whatever_comes_and_goes_the_lists_hold_it(steps: list[int], centres: in
             given_ += step
         for _ in range(min(-step, len(held))):
             store.remove(held.pop((7 * len(held)) // 11))
-    assert store._vectors is not None
     settled = {store._row[form] for form in held if form not in store._waiting}
     forms_found, rows = store.all()
 
@@ -173,8 +173,12 @@ def test_how_many_came_at_once_changes_nothing() -> None:
     assert len(found) == 1
 
 
-def test_vectors_that_are_read_again_are_not_kept() -> None:
-    """Above `exact` none stays in memory; the same is found, also after others went."""
+@pytest.mark.parametrize("kept", [1, 64, 1 << 16])
+def test_vectors_that_are_read_again_are_not_kept(
+    kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Above `exact` few stay in memory; the same is found, also after others went."""
+    monkeypatch.setattr(nearest_vectors, "KEPT", kept)
     vectors, queries = spread(3000), spread(4040)[4000:]
     held, read = small(), small(read=lambda forms: vectors[[*forms]])
     for store in (held, read):
@@ -183,10 +187,24 @@ def test_vectors_that_are_read_again_are_not_kept() -> None:
         for form in range(0, 3000, 7):
             store.remove(form)
 
-    assert read._vectors is None
-    assert held._vectors is not None
+    assert not len(read._vectors)
+    assert len(held._vectors)
     assert digest(read, queries) == digest(held, queries)
     assert (read.all()[1] == held.all()[1]).all()
+
+
+def test_a_form_that_becomes_another_is_read_anew() -> None:
+    """A store may give the number of an entry that is gone to the next one."""
+    vectors = spread(300)
+    store = small(read=lambda forms: vectors[[*forms]])
+    store.add(range(300), vectors)
+    store.search(vectors[7], 1)
+    store.remove(7)
+    vectors[7] = -vectors[7]
+    store.add([7], vectors[7:8])
+
+    assert [7] == store.search(vectors[7], 1)[0][:1].tolist()
+    assert 1 == pytest.approx(store.search(vectors[7], 1)[1].max())
 
 
 def test_few_vectors_are_kept_in_memory_again() -> None:
