@@ -21,7 +21,8 @@ from memsim.memory.recall.timeline import read_outline
 if TYPE_CHECKING:
     from memsim.memory.entry import Entry, Layer
     from memsim.memory.layers.semantic import Semantic
-    from memsim.memory.recall.timeline import MessageOutline, Timeline
+    from memsim.memory.recall.outline_columns import MessageOutline
+    from memsim.memory.recall.timeline import Timeline
     from memsim.memory.vault import Vault
     from memsim.message import TokenCounter
 

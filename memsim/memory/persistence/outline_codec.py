@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from memsim.memory.deletion import original_of
 from memsim.memory.entry import DamagedRecord, instant
 from memsim.memory.layers.entry_outline import EntryOutline, outline_made
-from memsim.memory.recall.timeline import MessageOutline
+from memsim.memory.recall.outline_columns import MessageOutline
 from memsim.memory.state import MADE, outline_said
 
 if TYPE_CHECKING:

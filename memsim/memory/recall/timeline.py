@@ -8,13 +8,15 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+from array import array
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memsim.fast_dataclass import fast_init
 from memsim.language.text import index_terms
 from memsim.memory.entry import ROLE
 from memsim.memory.recall.instructions import is_standing, standing_matter
+from memsim.memory.recall.outline_columns import MessageOutline, OutlineColumns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -117,12 +119,51 @@ NeighbourShares = tuple[tuple[str, float], ...]
 """Ids of the messages around one, each with the share that it is lent, up to 2."""
 
 
-_Line = tuple[str, int, int, bool, "Hashable"]
-"""A message: its id, tokens, turn, whether it asks, and moment.
+class _Lines:
+    """The messages of one conversation, in columns.
 
-A plain tuple of values is nothing that the garbage collector has to look at, and there are many."""
+    A moment is a number, the same for equal moments; 0 for none.
+    """
 
-_TURN, _MOMENT = 2, 4
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.tokens, self.turns, self.moments = array("q"), array("q"), array("q")
+        self.asks = bytearray()
+
+    def append(self, source: str, tokens: int, turn: int, moment: int, *, asks: bool) -> None:
+        """Put a message behind the others."""
+        self.ids.append(source)
+        self.tokens.append(tokens)
+        self.turns.append(turn)
+        self.moments.append(moment)
+        self.asks.append(asks)
+
+    def remove(self, place: int) -> None:
+        """Take a message out; the others move up."""
+        for column in (self.ids, self.tokens, self.turns, self.moments, self.asks):
+            del column[place]
+
+
+class _Moments:
+    """Numbers for moments, from 1 on; equal ones that are near each other have the same."""
+
+    def __init__(self) -> None:
+        self._last = 0
+        self._known: dict[Hashable, int] = {}
+        self._before: dict[Hashable, int] = {}
+
+    def number(self, moment: Hashable) -> int:
+        """The number of a moment; 0 for None."""
+        if moment is None:
+            return 0
+        found = self._known.get(moment) or self._before.get(moment)
+        if found is None:
+            found = self._last = self._last + 1
+        if moment not in self._known:
+            if len(self._known) >= REMEMBERED:
+                self._before, self._known = self._known, {}
+            self._known[moment] = found
+        return found
 
 
 WHOLE = 2.0
@@ -140,8 +181,8 @@ class Neighbours:
         if not fade > 0:
             raise ValueError(f"fade is {fade}: above 0")
         self._fade = fade
-        # By place: of a dictionary of plain values the garbage collector looks at nothing.
-        self._lines: dict[str, dict[int, _Line]] = {}
+        self._lines: dict[str, _Lines] = {}
+        self._moments = _Moments()
         self._session: dict[str, str] = {}
         self._at: dict[str, int] = {}
         self._known: dict[str, NeighbourShares] = {}
@@ -182,12 +223,15 @@ class Neighbours:
         moment: Hashable,
     ) -> None:
         """As `add`, of what is not there and has a question mark where it `asks`."""
-        lines = self._lines.setdefault(session, {})
+        lines = self._lines.get(session)
+        if lines is None:
+            lines = self._lines[session] = _Lines()
+        number, length = self._moments.number(moment), len(lines.ids)
         if self._known:
-            for at in self._reached(lines, range(len(lines) - 1, -1, -1), moment):
-                self._known.pop(lines[at][0], None)
-        self._session[source], self._at[source] = session, len(lines)
-        lines[len(lines)] = (source, tokens, turn, asks, moment)
+            for at in self._reached(lines, range(length - 1, -1, -1), number):
+                self._known.pop(lines.ids[at], None)
+        self._session[source], self._at[source] = session, length
+        lines.append(source, tokens, turn, number, asks=asks)
 
     def remove(self, source: str) -> bool:
         """Take a message out, as if it had never been said; false when it was not there."""
@@ -195,11 +239,10 @@ class Neighbours:
             return False
         session, place = self._session.pop(source), self._at.pop(source)
         lines = self._lines[session]
-        for at in range(place, len(lines) - 1):
-            lines[at] = lines[at + 1]
-            self._at[lines[at][0]] = at
-        del lines[len(lines) - 1]
-        if not lines:
+        lines.remove(place)
+        for at in range(place, len(lines.ids)):
+            self._at[lines.ids[at]] = at
+        if not lines.ids:
             del self._lines[session]
         self._known.clear()
         return True
@@ -226,74 +269,46 @@ class Neighbours:
         if source not in self._at:
             return None
         lines, place = self._lines[self._session[source]], self._at[source]
-        after = lines[place + 1] if place + 1 < len(lines) else None
-        if after is None or after[_TURN] != lines[place][_TURN]:
+        if place + 1 == len(lines.ids) or lines.turns[place + 1] != lines.turns[place]:
             return None
-        return after[0]
+        return lines.ids[place + 1]
 
     def _lend(self, session: str, place: int) -> NeighbourShares:
         lines = self._lines[session]
-        _, tokens, turn, asks, moment = lines[place]
+        ids, tokens, moment = lines.ids, lines.tokens, lines.moments[place]
         before = self._reached(lines, range(place - 1, -1, -1), moment)
-        after = self._reached(lines, range(place + 1, len(lines)), moment)
+        after = self._reached(lines, range(place + 1, len(ids)), moment)
         lent = {}
         for way in (before, after):
-            between = tokens / 2
-            for source, size, _, _, other in map(lines.__getitem__, way):
-                same = moment is not None and other == moment
-                share = math.exp(-(between + size / 2) / self._fade)
-                lent[source] = WHOLE if same else share
-                between += size
-        replies = (at for at in after if moment is None or lines[at][_MOMENT] != moment)
-        answer = next(replies, None) if asks else None
+            between = tokens[place] / 2
+            for at in way:
+                same = moment and lines.moments[at] == moment
+                share = math.exp(-(between + tokens[at] / 2) / self._fade)
+                lent[ids[at]] = WHOLE if same else share
+                between += tokens[at]
+        replies = (at for at in after if not moment or lines.moments[at] != moment)
+        answer = next(replies, None) if lines.asks[place] else None
         if answer is not None:
-            lent[lines[answer][0]] *= 2
-        if place and lines[place - 1][_TURN] == turn:
-            lent[lines[place - 1][0]] = max(1.0, lent[lines[place - 1][0]])
+            lent[ids[answer]] *= 2
+        if place and lines.turns[place - 1] == lines.turns[place]:
+            lent[ids[place - 1]] = max(1.0, lent[ids[place - 1]])
         return tuple(lent.items())
 
     @staticmethod
-    def _reached(lines: Mapping[int, _Line], way: range, moment: Hashable) -> list[int]:
+    def _reached(lines: _Lines, way: range, moment: int) -> list[int]:
         """Places on a way that are near enough: an utterance counts once, with all its parts."""
         found: list[int] = []
         left = REACH
         for at in way:
-            this = lines[at][_MOMENT]
-            part = this is not None and this == moment
-            if not part and left == 0:
-                break
-            left -= not part
+            this = lines.moments[at]
+            part = this and this == moment
+            if not part:
+                if not left:
+                    break
+                left -= 1
             moment = this
             found.append(at)
         return found
-
-
-class MessageOutline(NamedTuple):
-    """What recall has to know of the entry of a message, without its words.
-
-    All but the tokens and the order follows from the entry; see `read_outline`. `asked` are its
-    terms where it asks for something, with blanks between. `matter` is what a standing message is
-    about in the same form, None for any other. `repeated` is its `repeat_digest`. `question` says
-    whether it has a question mark.
-    """
-
-    owner: str
-    source: str
-    session: str
-    created: datetime
-    role: str
-    turn: int
-    tokens: int
-    question: bool
-    asked: str
-    standing: bool
-    matter: str | None
-    repeated: bytes | None
-
-
-_SOURCE, _SESSION, _ROLE, _REPEATED = (
-    MessageOutline._fields.index(name) for name in ("source", "session", "role", "repeated")
-)
 
 
 def read_outline(entry: Entry, *, tokens: int, turn: int) -> MessageOutline:
@@ -389,13 +404,13 @@ class Timeline:
 
     def clear(self) -> None:
         """Forget all of it."""
-        # Of many messages, few are asked about at a time. So what is kept of each is values in
-        # dictionaries of one owner or conversation: the garbage collector looks at none of them
+        # Of many messages, few are asked about at a time. So what is kept of each stands in
+        # columns, or in dictionaries of plain values: the garbage collector looks at none of them
         # for long, however many there are. Ids of entries hold no blanks.
         self._talk = Neighbours()
-        self._owner: dict[str, str] = {}
-        self._said: dict[str, dict[str, tuple[object, ...]]] = {}
-        self._order: dict[str, int] = {}
+        self._number: dict[str, int] = {}
+        self._said = OutlineColumns()
+        self._order = array("q")
         self._changed: dict[str, _Change] = {}
         self._known: dict[str, MessageFacts] = {}
         self._of: dict[str, dict[str, str]] = {}
@@ -411,10 +426,10 @@ class Timeline:
         self._count = 0
 
     def __contains__(self, entry: object) -> bool:
-        return entry in self._owner
+        return entry in self._number
 
     def __len__(self) -> int:
-        return len(self._owner)
+        return len(self._number)
 
     def add(self, entry: Entry, *, tokens: int, turn: int, order: int | None = None) -> None:
         """A message was said, or a passage of one; what is known already stays as it is.
@@ -422,17 +437,18 @@ class Timeline:
         The first source of `entry` is the message; `turn` is as for `Neighbours.add`. `order` is
         given for what was said before what is known of others; otherwise nothing is later.
         """
-        if entry.id not in self._owner:
+        if entry.id not in self._number:
             self.take(entry.id, read_outline(entry, tokens=tokens, turn=turn), order)
 
     def take(self, name: str, said: MessageOutline, order: int | None = None) -> None:
         """As `add`, of the id and the outline of an entry."""
-        if name in self._owner:
+        if name in self._number:
             return
         owner, source, session = said.owner, said.source, said.session
-        self._owner[name] = owner
-        self._said.setdefault(owner, {})[name] = tuple(said)
-        place = self._order[name] = self._count if order is None else order
+        number = self._number[name] = self._said.add(said)
+        place = self._count if order is None else order
+        self._order.extend([0] * (number + 1 - len(self._order)))
+        self._order[number] = place
         if said.matter is not None:
             self._standing.setdefault(owner, {})[name] = frozenset(said.matter.split())
         _join(self._of.setdefault(owner, {}), source, name)
@@ -468,9 +484,10 @@ class Timeline:
         reopened: set[tuple[str, str]] = set()
         for entry in entries:
             self.state(entry, "", None)
-            said = self._outline(entry)
-            if said is not None:
-                del self._owner[entry], self._said[said.owner][entry]
+            number = self._number.pop(entry, None)
+            said = None if number is None else self._said[number]
+            if number is not None and said is not None:
+                self._said.remove(number)
                 self._drop(entry, said)
             session = self._made.pop(entry, None) if said is None else said.session
             if entry in self._episodes:
@@ -482,21 +499,17 @@ class Timeline:
 
         for owner, session in sorted(reopened):
             names = self._sessions.get(session, ())
-            said_by = {i: None for i in names if self._owner.get(i) == owner}
+            said_by = {i: None for i in names if self._owner(i) == owner}
             self._waiting[owner, session] = said_by
 
-    def _outline(self, entry: str) -> MessageOutline | None:
-        held = self._held(entry)
-        return None if held is None else MessageOutline._make(held)
-
-    def _held(self, entry: str) -> tuple[object, ...] | None:
-        owner = self._owner.get(entry)
-        return None if owner is None else self._said[owner][entry]
+    def _owner(self, entry: str) -> str | None:
+        number = self._number.get(entry)
+        return None if number is None else self._said.owner(number)
 
     def _drop(self, entry: str, said: MessageOutline) -> None:
         """Forget a message that is known no more."""
-        for known in (self._order, self._changed, self._known):
-            known.pop(entry, None)
+        self._changed.pop(entry, None)
+        self._known.pop(entry, None)
         self._talk.remove(entry)
         self._standing.get(said.owner, {}).pop(entry, None)
         owner, source = said.owner, said.source
@@ -576,8 +589,8 @@ class Timeline:
 
     def orders(self, entries: Iterable[str]) -> dict[str, int]:
         """Which came first of entries, by their numbers; -1 for one that holds no message."""
-        order = self._order
-        return {i: order.get(i, -1) for i in entries}
+        number, order = self._number.get, self._order
+        return {i: -1 if (n := number(i)) is None else order[n] for i in entries}
 
     def sources(self, entries: Iterable[str]) -> dict[str, str | None]:
         """The id of the message that each entry holds; None where it holds none."""
@@ -585,18 +598,18 @@ class Timeline:
 
     def source(self, entry: str) -> str | None:
         """The id of the message that an entry holds; None where it holds none."""
-        owner = self._owner.get(entry)
-        return None if owner is None else cast("str", self._said[owner][entry][_SOURCE])
+        number = self._number.get(entry)
+        return None if number is None else self._said.source(number)
 
     def words(self, entry: str) -> bytes | None:
         """The `repeat_digest` of the message that an entry holds; None if there is none."""
-        said = self._held(entry)
-        return None if said is None else cast("bytes | None", said[_REPEATED])
+        number = self._number.get(entry)
+        return None if number is None else self._said.repeated(number)
 
     def session(self, entry: str) -> str | None:
         """The conversation of the message that an entry holds; None where it holds none."""
-        said = self._held(entry)
-        return None if said is None else cast("str", said[_SESSION])
+        number = self._number.get(entry)
+        return None if number is None else self._said.session(number)
 
     def summed_up(self, entry: str) -> str | None:
         """The conversation that an episode is the summary of; None for another entry."""
@@ -606,16 +619,16 @@ class Timeline:
     def about(self, entry: str) -> MessageFacts | None:
         """What is known of the message that an entry holds; None where it holds none."""
         found = self._known.get(entry)
-        if found is None and (said := self._outline(entry)) is not None:
+        if found is None and (number := self._number.get(entry)) is not None:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
-            found = self._known[entry] = self._facts_of(entry, said)
+            found = self._known[entry] = self._facts_of(entry, number)
         return found
 
-    def _facts_of(self, entry: str, said: MessageOutline) -> MessageFacts:
-        change = self._changed.get(entry, _UNCHANGED)
+    def _facts_of(self, entry: str, number: int) -> MessageFacts:
+        change, said = self._changed.get(entry, _UNCHANGED), self._said[number]
         return MessageFacts(
-            order=self._order[entry],
+            order=self._order[number],
             tokens=said.tokens,
             time=said.created,
             principal=said.owner,
@@ -642,9 +655,9 @@ class Timeline:
             return None
         return after if self._role(after) == "assistant" else None
 
-    def _role(self, entry: str) -> object:
-        held = self._held(entry)
-        return None if held is None else held[_ROLE]
+    def _role(self, entry: str) -> str | None:
+        number = self._number.get(entry)
+        return None if number is None else self._said.role(number)
 
     def of(self, session: str) -> list[str]:
         """Ids of the entries of a conversation, of messages and of what was made of them."""
@@ -655,4 +668,4 @@ class Timeline:
         """Ids of the entries of messages, in the order in which they were said."""
         if self.source_of_rest is not None:
             self.source_of_rest.everything()
-        return sorted(self._owner, key=self._order.__getitem__)
+        return sorted(self._number, key=lambda entry: self._order[self._number[entry]])

@@ -1,0 +1,140 @@
+"""Outlines of messages in columns: what a long memory knows of each takes a few bytes."""
+
+from __future__ import annotations
+
+from array import array
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from memsim.message import EPOCH
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+class MessageOutline(NamedTuple):
+    """What recall has to know of the entry of a message, without its words.
+
+    All but the tokens and the order follows from the entry; see `read_outline`. `asked` are its
+    terms where it asks for something, with blanks between. `matter` is what a standing message is
+    about in the same form, None for any other. `repeated` is its `repeat_digest`. `question` says
+    whether it has a question mark.
+    """
+
+    owner: str
+    source: str
+    session: str
+    created: datetime
+    role: str
+    turn: int
+    tokens: int
+    question: bool
+    asked: str
+    standing: bool
+    matter: str | None
+    repeated: bytes | None
+
+
+_QUESTION, _STANDING, _REPEATED = 1, 2, 4
+_MICROSECOND = timedelta(microseconds=1)
+_DIGEST = 8
+"""Bytes of `repeated`."""
+
+
+class OutlineColumns:
+    """Outlines by number; that of one which was taken out goes to the next."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._place: dict[str, int] = {}
+        self._owner, self._session, self._role = array("i"), array("i"), array("i")
+        self._source: list[str] = []
+        self._created, self._turn, self._tokens = array("q"), array("q"), array("q")
+        self._flags = bytearray()
+        self._digest = array("Q")
+        self._asked: dict[int, str] = {}
+        self._matter: dict[int, str] = {}
+        self._free: list[int] = []
+
+    def add(self, said: MessageOutline) -> int:
+        """Take an outline in; gives its number."""
+        number = self._free.pop() if self._free else self._extend()
+        self._owner[number] = self._name(said.owner)
+        self._session[number] = self._name(said.session)
+        self._role[number] = self._name(said.role)
+        self._source[number] = said.source
+        self._created[number] = (said.created - EPOCH) // _MICROSECOND
+        self._turn[number], self._tokens[number] = said.turn, said.tokens
+        flags = _QUESTION * said.question | _STANDING * said.standing
+        if said.repeated is not None:
+            flags |= _REPEATED
+            self._digest[number] = int.from_bytes(said.repeated, "big")
+        self._flags[number] = flags
+        if said.asked:
+            self._asked[number] = said.asked
+        if said.matter is not None:
+            self._matter[number] = said.matter
+        return number
+
+    def remove(self, number: int) -> None:
+        """Take one out."""
+        self._source[number] = ""
+        self._digest[number] = self._flags[number] = 0
+        self._asked.pop(number, None)
+        self._matter.pop(number, None)
+        self._free.append(number)
+
+    def __getitem__(self, number: int) -> MessageOutline:
+        flags = self._flags[number]
+        return MessageOutline(
+            owner=self.owner(number),
+            source=self._source[number],
+            session=self.session(number),
+            created=EPOCH + timedelta(microseconds=self._created[number]),
+            role=self.role(number),
+            turn=self._turn[number],
+            tokens=self._tokens[number],
+            question=bool(flags & _QUESTION),
+            asked=self._asked.get(number, ""),
+            standing=bool(flags & _STANDING),
+            matter=self._matter.get(number),
+            repeated=self.repeated(number),
+        )
+
+    def owner(self, number: int) -> str:
+        """Who said it."""
+        return self._names[self._owner[number]]
+
+    def source(self, number: int) -> str:
+        """The id of the message."""
+        return self._source[number]
+
+    def session(self, number: int) -> str:
+        """Its conversation."""
+        return self._names[self._session[number]]
+
+    def role(self, number: int) -> str:
+        """The role of who said it."""
+        return self._names[self._role[number]]
+
+    def repeated(self, number: int) -> bytes | None:
+        """Its `repeat_digest`."""
+        if not self._flags[number] & _REPEATED:
+            return None
+        return self._digest[number].to_bytes(_DIGEST, "big")
+
+    def _name(self, name: str) -> int:
+        place = self._place.get(name)
+        if place is None:
+            place = self._place[name] = len(self._names)
+            self._names.append(name)
+        return place
+
+    def _extend(self) -> int:
+        for column in (self._owner, self._session, self._role):
+            column.append(0)
+        for column in (self._created, self._turn, self._tokens, self._digest):
+            column.append(0)
+        self._source.append("")
+        self._flags.append(0)
+        return len(self._flags) - 1
