@@ -207,8 +207,9 @@ def test_a_form_that_becomes_another_is_read_anew() -> None:
     assert 1 == pytest.approx(store.search(vectors[7], 1)[1].max())
 
 
-def test_few_vectors_are_kept_in_memory_again() -> None:
+def test_few_vectors_are_kept_in_memory_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where so many went that all are compared again, they are read once."""
+    monkeypatch.setattr(nearest_vectors, "KEPT", 1)
     vectors = spread(300)
     asked: list[int] = []
 

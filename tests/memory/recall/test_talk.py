@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memsim.memory.recall import timeline
 from memsim.memory.recall.timeline import REACH, WHOLE, Neighbours
 
 
@@ -93,3 +94,17 @@ def test_what_was_removed_might_never_have_been(lengths: list[int], data: st.Dat
     assert len(without) == len(whole)
     for n in range(len(lengths)):
         assert without.beside(f"m{n}") == whole.beside(f"m{n}")
+
+
+def test_an_utterance_is_one_however_many_there_were_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Moments that are long past are forgotten; the parts of the latest stay together."""
+    monkeypatch.setattr(timeline, "REMEMBERED", 1)
+    made = Neighbours(fade=1e9)
+    for source, moment in (("a", 1), ("b", 2), ("c", 2), ("d", 3), ("e", 2)):
+        made.add(source, "Yes.", session="s", tokens=2, turn=0, moment=moment)
+
+    assert dict(made.beside("b"))["c"] == WHOLE
+    assert dict(made.beside("c"))["e"] == WHOLE
+    assert dict(made.beside("b"))["a"] < WHOLE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ import pytest
 
 from memsim.errors import SchemaError, StoreError
 from memsim.memory.entry import FOUND_BY_KEY, decode
+from memsim.memory.index import nearest_vectors
 from memsim.memory.permissions import ReadGrant, Where
 from memsim.memory.stores import EmbedderInfo, WriteItem
 from memsim.memory.stores.in_memory import InMemory, StoreView
@@ -730,9 +731,48 @@ def test_vectors_of_a_long_shelf_are_read_from_the_file(
     assert not any(len(v.vectors._vectors) for v in read._shelving if v.vectors)
     read.close()
     again = SQLite(tmp_path / "memory.db")
-    again.nearest(asked[0], ALL, 10)
-    change(tmp_path / "memory.db", "UPDATE entries SET vector = zeroblob(20)")
-    again.write([entry(f"new {n}", minute=n) for n in range(90)], asked.repeat(5, axis=0)[:90])
-    with pytest.raises(StoreError, match="a vector is damaged"):
-        again.nearest(asked[0], ALL, 10)
+    assert found(held) == found(again)
     again.close()
+
+
+@pytest.fixture
+def long_shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SQLite]:
+    """A store that keeps one vector of 400 in memory."""
+    monkeypatch.setattr(cache, "EXACT_ON_SHELF", 100)
+    monkeypatch.setattr(nearest_vectors, "KEPT", 1)
+    store = SQLite(tmp_path / "memory.db")
+    store.embedded_by(EmbedderInfo("hash", 4))
+    made = [entry(f"{n}", minute=n) for n in range(400)]
+    store.write(made, array([unit(1, n % 7, n % 11, n) for n in range(400)]))
+    store.nearest(VECTOR, ALL, 5)
+    yield store
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        ("UPDATE entries SET vector = zeroblob(20)", "a vector is damaged"),
+        ("DELETE FROM entries", "the vector of an entry is not there"),
+    ],
+)
+def test_damage_of_a_vector_that_was_not_kept_is_told(
+    tmp_path: Path, long_shelf: SQLite, harm: str, told: str
+) -> None:
+    """It is noticed when the vector is read again."""
+    change(tmp_path / "memory.db", harm)
+    with pytest.raises(StoreError, match=told):
+        long_shelf.nearest(VECTOR, ALL, 5)
+
+
+def test_what_is_written_beside_a_damaged_vector_is_kept(
+    tmp_path: Path, long_shelf: SQLite
+) -> None:
+    """Whoever searches is told of the damage, not who writes."""
+    change(tmp_path / "memory.db", "UPDATE entries SET vector = zeroblob(20)")
+    for n in range(400, 500):
+        long_shelf.write([entry(f"{n}", minute=n)], VECTOR[None])
+
+    assert 500 == long_shelf.count(ALL)
+    with pytest.raises(StoreError, match="a vector is damaged"):
+        long_shelf.nearest(VECTOR, ALL, 5)

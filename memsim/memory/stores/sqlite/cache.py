@@ -112,7 +112,7 @@ class TailIndex:
         for number in [*self._unread]:
             try:
                 self._read(connection, number)
-            except (DamagedRecord, sqlite3.Error):
+            except DamagedRecord:
                 up_to, self._tried = number - 1, last
                 break
         rows.index(connection, [self._rows.pop(n) for n in sorted(self._rows) if n <= up_to])
