@@ -776,3 +776,18 @@ def test_what_is_written_beside_a_damaged_vector_is_kept(
     assert 500 == long_shelf.count(ALL)
     with pytest.raises(StoreError, match="a vector is damaged"):
         long_shelf.nearest(VECTOR, ALL, 5)
+
+
+def test_few_lists_of_words_are_kept_in_memory(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list counts by its places and for itself; what is not kept is read again."""
+    store = SQLite(path)
+    words = ["falcon", "word", *map(str, range(60))]
+    found = [store.lexical(word, ALL, 50) for word in words]
+    store.close()
+
+    monkeypatch.setattr(cache, "MOST_PLACES", 10 * 21)
+    store = SQLite(path)
+    assert found == [store.lexical(word, ALL, 50) for word in words]
+    assert 0 < len(store._shelving._postings) <= 10
+    store.erase([entry("1").id])
+    store.close()

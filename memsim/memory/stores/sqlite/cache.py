@@ -146,6 +146,9 @@ class TailIndex:
 MOST_PLACES: Final = 1 << 22
 """Places of terms that are kept in memory at most: 64 MB."""
 
+LIST_SIZE: Final = 20
+"""Places that the rest of a list of them takes the room of: 320 bytes."""
+
 MOST_ABSENT: Final = 1024
 """Terms that stand nowhere on a shelf of which that is kept."""
 
@@ -468,10 +471,10 @@ class ShelfCache:
             self._absent[at] = found
             return found
         self._postings[at] = found
-        self._size += found.documents + 1
+        self._size += found.documents + LIST_SIZE
         while self._size > MOST_PLACES and len(self._postings) > 1:
             _, dropped = self._postings.popitem(last=False)
-            self._size -= dropped.documents + 1
+            self._size -= dropped.documents + LIST_SIZE
         return found
 
     def _take(self, number: int, shelf: Shelf) -> CachedShelf:
@@ -502,4 +505,4 @@ class ShelfCache:
 
     def _drop_postings(self, at: tuple[int, str]) -> None:
         if (known := self._postings.pop(at, None)) is not None:
-            self._size -= known.documents + 1
+            self._size -= known.documents + LIST_SIZE
