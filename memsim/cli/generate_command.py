@@ -81,6 +81,9 @@ def command(
     families and their dials are listed.
     """
     if family is None:
+        given = form or language or look_alike_kind or output or written or force or seed
+        if given or any(setting is not None for setting in dials.values()):
+            raise ConfigError(f"name a family of stories: {', '.join(FAMILIES)}")
         terminal = Terminal.of_process()
         terminal.say_lines(list(_families(terminal)))
         return 0
@@ -155,7 +158,7 @@ def _script(step: Generate, output: Path | None, *, written: bool) -> str:
 
 def _families(terminal: Terminal) -> Iterator[TextLine]:
     from memsim.scenario.generator.story_in_language import TOLD
-    from memsim.scenario.generator.story_script import family
+    from memsim.scenario.generator.story_script import defaults_of, family, most_of
 
     rows: list[Row] = [
         (
@@ -177,6 +180,11 @@ def _families(terminal: Terminal) -> Iterator[TextLine]:
     shared = ", ".join(f"{dial} {value}" for dial, value in SHARED.items())
     yield TextLine(text="")
     yield TextLine(text=f"  Every family has these as well: {shared}")
+    for dial, bounds in DIALS.items():
+        own = ((name, most_of(name, dial)) for name in FAMILIES if dial in defaults_of(name))
+        fewer = [f"{most} in {name}" for name, most in own if most < bounds.most]
+        if fewer:
+            yield TextLine(text=f"  {dial} is {bounds.most:,} at most, but {', '.join(fewer)}")
     yield TextLine(
         text=f"  In {len(LANGUAGES)} languages, such as --language de: {', '.join(TOLD)}"
     )

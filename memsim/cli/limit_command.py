@@ -19,6 +19,7 @@ from memsim.errors import ConfigError, ExitCode, nearest
 from memsim.report import number_format
 from memsim.report.layout import Column, Row, Table, TextLine, terminal_table
 from memsim.scenario.generator.dials import ASKED, DIALS, FAMILIES
+from memsim.scenario.generator.story_script import most_of
 
 if TYPE_CHECKING:
     from memsim.suite.staircase import StaircaseResult
@@ -72,10 +73,8 @@ def command(
     Three stories are told for each answer.
     """
     _check_names(dials, family)
-    if "," in budget:
-        raise ConfigError(f"--budget is one number here, not {budget!r}")
+    size = _size(budget)
     picture = _picture_path(plot)
-    size = parse_budget(budget)
     workers = settings_of(find_project(), {"jobs": jobs}).jobs
     with tempfile.TemporaryDirectory(prefix="memsim-limit-") as folder:
         search = LimitSearch(folder=Path(folder), budget=size, jobs=workers)
@@ -89,10 +88,15 @@ def command(
 
 
 def _check_names(dials: Sequence[str], family: str | None) -> None:
+    turned = tuple(dial for dial in DIALS if dial not in ASKED)
     for dial in dials:
-        _check(dial, tuple(d for d in DIALS if d not in ASKED), "dial", "dials")
+        if dial in ASKED:
+            raise ConfigError(f"{dial} makes no question harder; dials: {', '.join(turned)}")
+        _check(dial, turned, "dial", "dials")
     if family is not None:
         _check(family, FAMILIES, "family", "families")
+        for dial in dials:
+            most_of(family, dial)
 
 
 def _check(name: str, known: Sequence[str], noun: str, several: str) -> None:
@@ -100,6 +104,15 @@ def _check(name: str, known: Sequence[str], noun: str, several: str) -> None:
         near = nearest(name, known)
         hint = f" (did you mean {near!r}?)" if near else ""
         raise ConfigError(f"no {noun} is called {name!r}{hint}; {several}: {', '.join(known)}")
+
+
+def _size(budget: str) -> int:
+    if "," in budget:
+        raise ConfigError(f"--budget is one number here, not {budget!r}")
+    try:
+        return parse_budget(budget)
+    except ValueError as error:
+        raise ConfigError(f"--budget {error}") from None
 
 
 def _picture_path(plot: str | None) -> Path | None:
@@ -176,6 +189,6 @@ def _legend(climbs: Sequence[Climb]) -> Iterator[TextLine]:
     yield TextLine(text=f"  range: the least and the most of {SEEDS} stories")
     results = [climb.result for climb in climbs if climb.result]
     if any(result.open for result in results):
-        yield TextLine(text="  +: it holds at the end of the dial as well")
+        yield TextLine(text="  +: it holds at the largest setting that is tried as well")
     if any(result.holds is None for result in results):
         yield TextLine(text="  none: it does not hold the least setting")

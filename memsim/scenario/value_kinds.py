@@ -109,6 +109,8 @@ class WholeKind(FieldKind[int]):
         if not (found.plain and _WHOLE.fullmatch(found.text)):
             if found.plain and _NEGATIVE.fullmatch(found.text):
                 raise wrong_kind(name, self._range(), node)
+            if not found.plain and _WHOLE.fullmatch(found.text):
+                raise wrong_kind(name, f"{what} without quotes", node)
             digits = found.text.strip().replace("_", "").lstrip("0+")
             raise wrong_kind(name, what, node, digits if _is_digits(digits) else None)
         number = int(found.text) if len(found.text) < 20 else self._most + 1

@@ -160,7 +160,7 @@ def test_a_memory_without_a_limit_is_marked(call: Call) -> None:
     rows = [line.split()[:5] for line in done.stdout.splitlines() if " hops " in line]
     assert ["oracle", "hops", "6+", "[6+", "6+]"] in rows
     assert ["no_memory", "hops", "none", "[none", "none]"] in rows
-    assert "it holds at the end of the dial" in done.stdout
+    assert "it holds at the largest setting that is tried" in done.stdout
     assert "it does not hold the least setting" in done.stdout
 
 
@@ -169,8 +169,11 @@ def test_a_memory_without_a_limit_is_marked(call: Call) -> None:
     [
         (["--dial", "hop"], 4, "no dial is called 'hop' (did you mean 'hops'?)"),
         (["--dial", "hops", "--family", "tempora"], 4, "(did you mean 'temporal'?)"),
-        (["--dial", "hops", "--family", "temporal"], 4, "temporal has no dial hops"),
+        (["--dial", "hops", "--family", "temporal"], 4, "memsim: temporal has no dial hops"),
         (["--dial", "hops", "--budget", "1k,2k"], 4, "--budget is one number here"),
+        (["--dial", "hops", "--budget", "0"], 4, "--budget must be a positive number of tokens"),
+        (["--dial", "hops", "--budget", "x"], 4, "such as 4k or 4000, not 'x'"),
+        (["--dial", "asked"], 4, "asked makes no question harder; dials: facts, "),
         (["--dial", "hops", "--plot", "x.pdf"], 4, "must end with .svg or .png"),
         (["--dial", "hops", "--plot", "no/x.svg"], 4, "no folder no"),
         (["--dial", "hops", "-j", "many"], 4, "many"),

@@ -503,6 +503,19 @@ def test_an_answer_that_look_alikes_give_as_well_is_refused() -> None:
         proven(replace(story, events=(*twice, *story.events)))
 
 
+@pytest.mark.parametrize(
+    ("name", "dials"),
+    [
+        ("aggregation", {"form": "count", "items": 4, "removed": 4}),
+        ("updates", {"form": "yes_no", "aliases": 3}),
+    ],
+)
+def test_an_answer_that_chance_gives_as_well_is_proven(name: str, dials: dict[str, Any]) -> None:
+    """An equal number of other things, or a "no" about another value, entails nothing."""
+    for seed in range(20):
+        proven(story_of(Generate(line=None, family=name, seed=seed, **dials), DAYS))
+
+
 @pytest.mark.parametrize("name", sorted({name for name, _ in ALIKE}))
 def test_look_alikes_of_every_kind_keep_the_bounds(name: str) -> None:
     """All evidence and all answers in the oracle's context, and none without a memory."""

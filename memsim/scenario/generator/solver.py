@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
 
-from memsim.scenario.generator.event_log import Story, StoryEvent, StoryQuestion, spoken_day
+from memsim.scenario.generator.event_log import (
+    QuestionKind,
+    Story,
+    StoryEvent,
+    StoryQuestion,
+    spoken_day,
+)
 
 
 class UnprovenAnswerError(Exception):
@@ -247,6 +253,10 @@ def _yes(holds: bool) -> str:  # noqa: FBT001 - it is what is said
     return "yes" if holds else "no"
 
 
+_BEHIND: Mapping[QuestionKind, QuestionKind] = {"holds": "now", "size": "list"}
+"""What an answer follows from, of questions whose answer may be right by chance."""
+
+
 def solved(story: Story) -> list[Solution]:
     """The answers that a replay of the whole log gives, question by question."""
     world = _World(enumerate(story.events))
@@ -259,22 +269,26 @@ def proven(story: Story) -> list[Solution]:
     Raises:
         UnprovenAnswerError: it is another, or follows from what it does not need.
     """
-    found = solved(story)
+    world = _World(enumerate(story.events))
+    found = [world.answer(question) for question in story.questions]
     for question, solution in zip(story.questions, found, strict=True):
         if solution.answer != question.expect:
             raise UnprovenAnswerError(
                 f"{question.ask!r} is {solution.answer}, not {question.expect}"
             )
-    _check_others(story, found)
+    _check_others(story, found, world)
     return found
 
 
-def _check_others(story: Story, found: list[Solution]) -> None:
+def _check_others(story: Story, found: list[Solution], world: _World) -> None:
     """What no answer needs gives no part of one: neither look-alikes nor other statements."""
     needed = {place for solution in found for place in solution.evidence}
     others = _World((n, event) for n, event in enumerate(story.events) if n not in needed)
     for question in story.questions:
-        if set(others.answer(question).answer) & set(question.expect):
+        # An equal number may count other things, and a "no" may be of another value.
+        behind = replace(question, kind=_BEHIND.get(question.kind, question.kind))
+        expect = question.expect if behind == question else world.answer(behind).answer
+        if question.expect and set(others.answer(behind).answer) & set(expect):
             raise UnprovenAnswerError(f"{question.ask!r} is answered without its evidence")
 
 
