@@ -55,7 +55,7 @@ def _careless(event: StoryEvent, chance: random.Random) -> str:
 
 
 def _misspelt(event: StoryEvent, chance: random.Random) -> str:
-    kept = {*event.value.split()}
+    kept = {*event.value.split(), *event.said.split()}
     words = [m for m in _WORD.finditer(event.text) if m[0] not in kept]
     slips = chance.sample(words, -(-len(words) // _TYPO_EVERY))
     text = event.text
