@@ -98,7 +98,8 @@ def can_be_replaced(fact: Entry | EntryOutline) -> bool:
 class FactMatch(NamedTuple):
     """A fact, and the statement that replaces it.
 
-    `part` is true where the fact states more than that, and `value` where an exact value is new.
+    `part` is true where the fact states more than that. `value` is true where an exact value is
+    new, or where all values of the fact are named as what ended: the fact is then surely meant.
     """
 
     old: str
@@ -348,7 +349,15 @@ def _match(
         score = 0.0
     elif has and not update.given_up:
         score -= EXACT_ALONE
-    return FactMatch(name, new.id, states_several(fact.text), alike, round(score, 6))
+    sure = bool(alike) or _ends(new, fact)
+    return FactMatch(name, new.id, states_several(fact.text), sure, round(score, 6))
+
+
+def _ends(sentence: _Sentence, fact: _Known) -> bool:
+    """Whether a sentence says of all values of a fact that they hold no longer."""
+    named = {value.text for value in sentence.values}
+    ended = {value.text for value in fact.values}
+    return bool(ended) and ended <= named and says_it_ended(sentence.text)
 
 
 def _replaces_value(sentence: _Sentence, fact: _Known, cosine: float, related: float) -> bool:

@@ -62,7 +62,8 @@ REWORDED: Final = ("words", "new")
 
 
 VALUED: Final = ("replaces", "value")
-"""The attribute of a fact that gives another exact value than the one that it replaces."""
+"""The attribute of a fact that gives another exact value than the one that it replaces, or ends it
+by its value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
