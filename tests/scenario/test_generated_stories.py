@@ -206,6 +206,19 @@ def test_all_or_none_are_called_it() -> None:
     assert ["updates"] == [name for name in FAMILIES if "pronouns" in defaults_of(name)]
 
 
+def test_a_higher_setting_calls_more_of_the_same_things_it() -> None:
+    """What is told of a thing by its pronoun stays so, and the mention has the same words."""
+    texts = [
+        {
+            event.text
+            for event in story_of(Generate(line=None, family="updates", pronouns=n), DAYS).events
+            if event.attribute == "it" or event.subject.startswith("it ")
+        }
+        for n in (10, 40, 90)
+    ]
+    assert texts[0] < texts[1] < texts[2]
+
+
 def test_a_change_makes_what_depends_on_it_stale() -> None:
     """Nobody says that the room is another one: the carer of another drawer sits there."""
     step = Generate(line=None, family="updates", facts=4, updates=2, unknown=0, depends=2)

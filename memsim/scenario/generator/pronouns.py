@@ -31,13 +31,13 @@ def with_pronouns(story: Story, percent: int, things: Collection[str], seed: str
     if not percent:
         return story
     chance = random.Random(seed)
+    # Drawn for every statement, so that a higher setting adds statements to those of a lower one.
+    drawn = [(chance.randrange(100), chance.choice(_MENTIONED)) for _ in story.events]
     events = (
         told
-        for event in story.events
+        for event, (at, mentioned) in zip(story.events, drawn, strict=True)
         for told in (
-            _pointed(event, chance)
-            if _may_point(event, things) and chance.randrange(100) < percent
-            else (event,)
+            _pointed(event, mentioned) if at < percent and _may_point(event, things) else (event,)
         )
     )
     return replace(story, events=tuple(_numbered(events)))
@@ -47,11 +47,11 @@ def _may_point(event: StoryEvent, things: Collection[str]) -> bool:
     return event.kind == "is" and event.attribute in things
 
 
-def _pointed(event: StoryEvent, chance: random.Random) -> tuple[StoryEvent, StoryEvent]:
+def _pointed(event: StoryEvent, mentioned: str) -> tuple[StoryEvent, StoryEvent]:
     """What says which thing is meant, and the statement without its name."""
     mention = StoryEvent(
         kind="names",
-        text=chance.choice(_MENTIONED).format(s=event.subject),
+        text=mentioned.format(s=event.subject),
         subject=event.subject,
         attribute="it",
         value="it",
