@@ -25,6 +25,7 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Final, Protocol
 
 from memsim.errors import ModelError, StoreError
+from memsim.language.change_cues import points_back
 from memsim.memory.entry import Entry
 from memsim.memory.layers.entry_outline import EntryOutline
 from memsim.memory.layers.fact_links import AMENDED, AMENDS, NUMBERED, REVALUES, FactLinks, linked
@@ -34,6 +35,7 @@ from memsim.memory.layers.fact_returns import (
     ReturnedFacts,
     earlier_version,
     returning,
+    said_text,
 )
 from memsim.memory.layers.fact_subject import subject_of
 from memsim.memory.layers.fact_versions import (
@@ -263,7 +265,12 @@ class Semantic:
         return [entry for entry in found if entry is not None]
 
     def _last_change(self, draft: _Draft, said: Entry) -> list[str]:
-        """The fact in force that replaced another one last in the conversation of a statement."""
+        """The fact in force that replaced another one last in the conversation of a statement.
+
+        None where the statement does not speak of what was said before it.
+        """
+        if not points_back(said_text(said)):
+            return []
         changed = (
             one.id
             for one in draft.facts(self._matcher.latest(said))
@@ -433,7 +440,7 @@ class _Draft:
             text=meant.text,
             subject=meant.subject or said.subject,
             sources=tuple(dict.fromkeys((*said.sources, *stated))),
-            attributes=(*said.attributes, RETURNED),
+            attributes=(*(a for a in meant.attributes if a == REWORDED), RETURNED),
         )
         # A fact whose subject is plain comes first: the others then join it.
         for old in sorted(undone, key=lambda one: (one.subject != new.subject, not one.subject)):

@@ -106,6 +106,7 @@ def test_facts_that_no_link_joins_are_replaced_by_what_comes_back() -> None:
         "ana: Rosa's ladder is back where it hung at first.",
         "ana: Rosa has her ladder back where it was before.",
         "ana: Our step ladder is back where it was before.",
+        "ana: I am back to where I was before.",
         "ben: The ladder is back where it hung at first.",
     ],
 )
@@ -228,6 +229,19 @@ def test_what_else_the_earlier_message_states_may_be_replaced() -> None:
 
     facts.state("ana: My bus is the 38.")
     assert {"m0"} == stale(facts) == stale(Facts(facts.store))
+
+
+@pytest.mark.parametrize("reworded", [True, False])
+def test_words_that_are_in_no_message_stay_so(reworded: bool) -> None:
+    """What a model wrote in words of its own is quoted itself when it comes back."""
+    facts = Facts()
+    first = FactStatement(text=SHED, sources=("m0",), time=facts.now, reworded=reworded)
+    facts.layer.record("ana", "s1", [first])
+    facts.state(BARN, "ana: The ladder is back where it hung at first.")
+
+    (fact,) = facts.layer.in_force("ana")
+    assert SHED == fact.text
+    assert (None if reworded else "m0") == facts.listener.stated[fact.id]
 
 
 def test_an_id_that_is_given_again_is_of_another_message() -> None:
