@@ -386,6 +386,18 @@ def test_noise_changes_words_and_never_a_value(name: str) -> None:
             assert clean.subject.split("'")[0] in careless.text
 
 
+def test_a_higher_setting_of_noise_keeps_the_slips_of_a_lower_one() -> None:
+    """So that a memory that breaks at one setting mostly breaks at the next as well."""
+    plain, few, many = (
+        [e.text for e in story_of(Generate(line=None, family="updates", noise=n), DAYS).events]
+        for n in (0, 30, 70)
+    )
+    changed = [place for place, text in enumerate(few) if text != plain[place]]
+
+    assert [few[place] for place in changed] == [many[place] for place in changed]
+    assert 0 < len(changed) < sum(text != plain[place] for place, text in enumerate(many))
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_words_of_another_language_leave_a_statement_whole(name: str) -> None:
     """The statement stands between them, and the story beneath is the same."""
