@@ -46,6 +46,7 @@ CURVES = (
     Curve("updates", "late", (0, 2, 6, 20), "recall"),
     Curve("temporal", "late", (0, 1, 3)),
     Curve("updates", "aliases", (0, 1, 3, 10)),
+    Curve("updates", "pronouns", (0, 50, 100)),
     Curve("updates", "depends", (0, 1, 2, 3)),
     Curve("preferences", "speakers", (0, 1, 4, 10)),
     Curve("temporal", "speakers", (0, 2, 6)),

@@ -4,6 +4,7 @@
 
     python benchmarks/limit_grid.py                 # bm25 on the dials updates and look_alikes
     python benchmarks/limit_grid.py -s layered --dial updates --most 63
+    python benchmarks/limit_grid.py -s layered --dial updates --family preferences --most 30
 
 The grid plays every setting of a dial up to `--most` with each story. A story's limit is the
 largest setting before the first that fails, and a strategy's is the middle one of its stories. The
@@ -81,11 +82,13 @@ def middle(limits: list[int | None]) -> int | None:
     return None if found < 0 else found
 
 
-def compare(search: LimitSearch, strategy: str, dial: str, most: int) -> LimitPair:
-    """Both limits of a strategy on a dial."""
-    climbs = search.climbed([strategy], [dial], None)
+def compare(
+    search: LimitSearch, strategy: str, dial: str, most: int, family: str | None = None
+) -> LimitPair:
+    """Both limits of a strategy on a dial, in the dial's own family where none is named."""
+    climbs = search.climbed([strategy], [dial], family)
     ends = DIALS[dial].least, min(DIALS[dial].most, most)
-    shares = search.grid([strategy], dial, None, range(ends[0], ends[1] + 1))
+    shares = search.grid([strategy], dial, family, range(ends[0], ends[1] + 1))
     return LimitPair(
         strategy=strategy,
         dial=dial,
@@ -105,6 +108,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("-s", "--strategy", action="append", dest="strategies")
     parser.add_argument("--dial", action="append", dest="dials", choices=sorted({*DIALS} - ASKED))
+    parser.add_argument("--family", help="family of the stories; else that of the dial")
     parser.add_argument("--most", type=int, default=40, help="largest setting of the grid")
     parser.add_argument("--budget", type=int, default=1000)
     chosen = parser.parse_args()
@@ -113,7 +117,7 @@ def main() -> int:
         search = LimitSearch(folder=Path(folder), budget=chosen.budget, jobs=1)
         for strategy in chosen.strategies or ["bm25"]:
             for dial in chosen.dials or ["updates", "look_alikes"]:
-                pair = compare(search, strategy, dial, chosen.most)
+                pair = compare(search, strategy, dial, chosen.most, chosen.family)
                 print(pair, flush=True)
                 good = good and pair.near and pair.cheap
     return 0 if good else 1

@@ -25,6 +25,7 @@ __all__ = [
     "Project",
     "Settings",
     "find_project",
+    "flip_bounds",
     "load_settings",
     "parse_budget",
     "parse_threshold",
@@ -374,6 +375,39 @@ def _read_expect(value: object, place: _Place) -> dict[str, str]:
     raise place.error('must be a table of bounds such as recall = ">= 0.8"')
 
 
+def _read_flips(value: object, place: _Place) -> dict[str, float]:
+    parts = value if isinstance(value, list | tuple) else str(value).split(",")
+    bounds: dict[str, float] = {}
+    for part in parts:
+        relation, _, share = str(part).rpartition("=")
+        most = _number(share)
+        if most is None or not 0 <= most <= 1:
+            raise place.error(f"must be a share such as 0.02, or typo=0.03, not {part!r}")
+        if (name := relation.strip()) in bounds:
+            raise place.error(f"sets the bound of {name or 'all relations'} twice: remove one")
+        bounds[name] = most
+    return bounds
+
+
+def flip_bounds(
+    project: Project, given: Collection[str], environ: Mapping[str, str]
+) -> dict[str, float]:
+    """The largest share of answers that each relation of `memsim twist` may flip.
+
+    From `--max-flips`, else `MEMSIM_MAX_FLIPS`, else `max_flips` in `[tool.memsim]`. The bound of
+    the empty name holds for each relation that has none of its own.
+
+    Raises:
+        ConfigError: one is no share, or a relation has two.
+    """
+    if given:
+        return _read_flips(list(given), _Place("--max-flips"))
+    if said := environ.get(f"{_PREFIX}MAX_FLIPS"):
+        return _read_flips(said, _Place(f"{_PREFIX}MAX_FLIPS"))
+    found = command_defaults(project).get("max_flips", {})
+    return found if isinstance(found, dict) else {}
+
+
 def parse_threshold(text: str, source: str = "--fail-under") -> tuple[str, str]:
     """Parse `recall=0.8`, `recall>=0.8` or `context_peak<=4096` into a metric and its bound.
 
@@ -437,6 +471,7 @@ COMMAND_KEYS: Mapping[str, _Reader] = {
     "live": _read_flag,
     "lf": _read_flag,
     "mask_bad_gold": _read_flag,
+    "max_flips": _read_flips,
     "no_report": _read_flag,
     "no_resume": _read_flag,
     "open": _read_flag,

@@ -35,6 +35,7 @@ _HOME: Mapping[str, str] = {
     "reverted": "updates",
     "late": "updates",
     "aliases": "updates",
+    "pronouns": "updates",
     "depends": "updates",
     "speakers": "preferences",
     "result_size": "updates",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memsim.cli.terminal import Terminal, complain
+from memsim.config import flip_bounds
 from memsim.discovery.project import find_project
 from memsim.errors import ExitCode
 from memsim.report import number_format
@@ -62,8 +64,9 @@ Examples:
 @click.option(
     "--max-flips",
     metavar="SHARE",
-    type=click.FloatRange(0, 1),
-    help="Fail if a relation flips a larger share of the answers, such as 0.02.",
+    multiple=True,
+    help="Fail if a relation flips a larger share of the answers, such as 0.02, or typo=0.03 for "
+    "one relation; repeatable.  [default: max_flips of the project]",
 )
 @click.option(
     "--save",
@@ -93,7 +96,7 @@ def command(
     expression: str | None,
     budget: str | None,
     jobs: str | None,
-    max_flips: float | None,
+    max_flips: tuple[str, ...],
     folder: str | None,
     kept: str | None,
     baseline: str | None,
@@ -101,14 +104,18 @@ def command(
     """Change scenarios in ways that must not change an answer, and count the answers that flip.
 
     No gold answer is needed to see a flip. SCENARIO and the strategies are given as for
-    `memsim run`. The exit code is 1 if more flips than --max-flips, and 7 if a case or a relation
-    that --relation names was not measured, or nothing could be compared with --baseline.
+    `memsim run`. The exit code is 1 if more flips than --max-flips, and 7 if a case was not
+    measured, or a relation that --relation or a bound names, or if nothing could be compared with
+    --baseline.
     """
     from memsim.gate.flip_baseline import flip_changes, read_flips, save_flips
     from memsim.report.flips import flip_counts, flip_table, worst_pairs
     from memsim.suite.twist_play import check_relations, plan_twists, twisted_questions
 
     names = check_relations(relations)
+    project = find_project()
+    bounds = flip_bounds(project, max_flips, os.environ)
+    bound = check_relations(filter(None, bounds)) if any(bounds) else ()
     before = None if baseline is None else read_flips(Path(baseline))
     plan = plan_twists(_planned(scenarios, strategies, data, expression, budget, jobs), names)
     outcomes, unmeasured = _played(plan, jobs)
@@ -126,15 +133,15 @@ def command(
     idle = [name for name in names if name not in {count.relation for count in counts}]
     changes = [] if before is None else [*flip_changes(before, pairs)]
     lines += _changed(changes, baseline)
-    terminal.say_lines([*lines, *_legend(names, idle), _verdict(counts, max_flips, len(idle))])
+    terminal.say_lines([*lines, *_legend(names, idle), _verdict(counts, bounds, len(idle))])
     if kept is not None and not unmeasured:
         save_flips(Path(kept), pairs)
     uncompared = before is not None and not changes
-    if unmeasured or uncompared or (idle and relations):
+    if unmeasured or uncompared or (idle and relations) or not {*idle}.isdisjoint(bound):
         # Who names a relation wants it measured; of all of them, some change nothing here.
         return ExitCode.UNMEASURABLE
     worse = any(change.verdict == "worse" for change in changes)
-    return ExitCode.FAILED if worse or _too_many(counts, max_flips) else ExitCode.PASSED
+    return ExitCode.FAILED if worse or _too_many(counts, bounds) else ExitCode.PASSED
 
 
 def _changed(changes: Sequence[FlipChange], baseline: str | None) -> Iterator[TextLine]:
@@ -249,18 +256,24 @@ def _legend(names: Sequence[str], idle: Sequence[str]) -> Iterator[TextLine]:
         yield TextLine(text=f"  unmeasured, with nothing to change here: {', '.join(idle)}")
 
 
-def _too_many(counts: Sequence[FlipCount], most: float | None) -> list[FlipCount]:
-    return [count for count in counts if most is not None and count.share > most]
+def _too_many(counts: Sequence[FlipCount], bounds: Mapping[str, float]) -> list[FlipCount]:
+    return [count for count in counts if count.share > _bound(count, bounds)]
 
 
-def _verdict(counts: Sequence[FlipCount], most: float | None, idle: int) -> TextLine:
+def _bound(count: FlipCount, bounds: Mapping[str, float]) -> float:
+    """What a relation may flip; 1 where nothing is said."""
+    return bounds.get(count.relation, bounds.get("", 1.0))
+
+
+def _verdict(counts: Sequence[FlipCount], bounds: Mapping[str, float], idle: int) -> TextLine:
     asked = number_format.plural(sum(count.n for count in counts), "pair of questions", "pairs")
     flips = sum(count.flips for count in counts)
     said = f"{flips} of {asked} flipped"
     if idle:
         said += f"; {number_format.plural(idle, 'relation')} unmeasured"
-    failed = _too_many(counts, most)
+    failed = _too_many(counts, bounds)
     if failed:
-        worst = max(failed, key=lambda count: count.share)
+        worst = max(failed, key=lambda count: count.share - _bound(count, bounds))
+        most = _bound(worst, bounds)
         said += f"; {worst.relation} flips {worst.share:.1%}, more than {most:.1%}"
     return TextLine(text=said, tone="bad" if failed else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -10,6 +11,9 @@ from memsim.fast_dataclass import fast_init
 
 NEAR = 0.1
 """How near the answer is to the true one, as a share of it."""
+
+FEW = 200
+"""Settings of a dial below which fewer are looked at again: a tenth of a short grid is little."""
 
 
 @fast_init
@@ -35,8 +39,9 @@ Staircase = Generator[int, bool, StaircaseResult]
 def staircase(least: int, most: int, start: int | None = None) -> Staircase:
     """Double the setting until it fails, then halve the distance to the last that passed.
 
-    Then settings a tenth apart are tried from two thirds of that on. The first that fails counts: a
-    memory may break, and pass again behind it. Where one breaks still earlier is not noticed.
+    On a dial of few settings the steps are three times as large each time. Then settings a tenth
+    apart are tried from two thirds of that on. The first that fails counts: a memory may break, and
+    pass again behind it. Where one breaks still earlier is not noticed.
 
     With `start`, what is tried first is near it, in steps of a tenth that double: a like test broke
     there.
@@ -72,6 +77,11 @@ class _Tries:
     most: int
     known: dict[int, bool] = field(default_factory=dict)
 
+    @property
+    def few(self) -> bool:
+        """Whether a tenth of all settings is little."""
+        return self.most - self.least < FEW
+
     def passes(self, setting: int) -> Generator[int, bool, bool]:
         if setting not in self.known:
             self.known[setting] = yield setting
@@ -98,8 +108,13 @@ def _earlier(tries: _Tries, low: int) -> Generator[int, bool, _Bracket | None]:
             if before is None:
                 return (yield from _downwards(tries, tried, max(1, int(NEAR * tried))))
             return _Bracket(before, tried)
-        before, tried = tried, tried + max(1, int(NEAR * tried))
+        before, tried = tried, tried + _stride(tries, tried)
     return None
+
+
+def _stride(tries: _Tries, tried: int) -> int:
+    """A tenth of a setting: rounded up where a dial has few settings, and else down."""
+    return max(1, math.ceil(NEAR * tried) if tries.few else int(NEAR * tried))
 
 
 def _upwards(tries: _Tries, start: int, step: int) -> Generator[int, bool, _Bracket]:
@@ -110,7 +125,7 @@ def _upwards(tries: _Tries, start: int, step: int) -> Generator[int, bool, _Brac
         if low == tries.most:
             return _Bracket(low, tries.most + 1)
         tried = min(tries.most, low + step)
-        step *= 2
+        step *= 3 if tries.few else 2
     return _Bracket(low, tried)
 
 

@@ -67,7 +67,9 @@ def _climbed(
             return result
 
 
-@pytest.mark.parametrize(("least", "most"), [(0, 400), (1, 6), (2, 20), (0, 20_000), (5, 5)])
+@pytest.mark.parametrize(
+    ("least", "most"), [(0, 400), (0, 100), (1, 6), (2, 20), (0, 20_000), (5, 5)]
+)
 def test_a_staircase_finds_what_a_grid_finds(least: int, most: int) -> None:
     """Within a tenth of it, wherever it breaks, in a tenth of the tries where there are many."""
     step = max(1, (most - least) // 150)
@@ -77,7 +79,7 @@ def test_a_staircase_finds_what_a_grid_finds(least: int, most: int) -> None:
         assert result.holds is not None
         assert 0 <= broken - 1 - result.holds <= max(0, NEAR * (broken - 1))
         assert not result.open
-        assert result.tries <= max(13, (most - least) // 10)
+        assert result.tries <= max(14, (most - least) // 10)
 
 
 @pytest.mark.parametrize("start", [0, 1, 7, 40, 399, 400])
@@ -90,6 +92,18 @@ def test_a_staircase_may_begin_anywhere(start: int) -> None:
         assert 0 <= broken - 1 - result.holds <= NEAR * (broken - 1)
     assert _climbed(0, 400, start + 1, start).tries <= 8
     assert _climbed(0, 400, 0, start).holds is None
+
+
+def test_a_hundred_settings_take_a_tenth_of_their_grid() -> None:
+    """Where three stories break near each other: most take 30 runs of 303, and none 32."""
+    runs = [
+        _climbed(0, 100, broken).tries + 2 * _climbed(0, 100, broken + more, broken - 1).tries
+        for broken in range(3, 95)
+        for more in (-2, 0, 3)
+    ]
+
+    assert 0.95 * len(runs) < sum(tries <= 30 for tries in runs)
+    assert 32 > max(runs)
 
 
 def test_what_breaks_and_passes_again_has_broken() -> None:

@@ -110,6 +110,53 @@ def test_what_a_twist_throws_is_shown_and_fails(call: Call) -> None:
     assert "thanks flips 100.0%, more than 50.0%" in judged.output
 
 
+def test_a_bound_may_be_of_one_relation_and_stand_in_the_project(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A flag wins over the variable, and that over `[tool.memsim]`, as for every flag."""
+    twist = ("-s", "own.py@HatesThanks", "--relation", "thanks", "--relation", "quick")
+    named = call(*twist, "--max-flips", "0", "--max-flips", "thanks=1")
+    others = call(*twist, "--max-flips", "quick=0")
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.memsim]\nmax_flips = [0.02, "quick=0"]\n', encoding="utf-8"
+    )
+    project = call(*twist)
+    flag = call(*twist, "--max-flips", "1")
+    monkeypatch.setenv("MEMSIM_MAX_FLIPS", "0.5,thanks=1")
+    variable = call(*twist)
+
+    assert [0, 0, 1, 0, 0] == [
+        done.exit_code for done in (named, others, project, flag, variable)
+    ], project.output
+    assert "thanks flips 100.0%, more than 2.0%" in project.output
+
+
+def test_a_relation_that_a_bound_names_has_to_be_measured(call: Call) -> None:
+    """As where `--relation` names it, if it is played at all."""
+    idle = call("-s", "oracle", "--max-flips", "speakers=0.1")
+    alone = call("-s", "oracle", "--relation", "quick", "--max-flips", "speakers=0.1")
+
+    assert (7, 0) == (idle.exit_code, alone.exit_code), idle.output
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        (["2"], "--max-flips must be a share such as 0.02, or typo=0.03, not '2'"),
+        (["typo=x"], "--max-flips must be a share such as 0.02, or typo=0.03, not 'typo=x'"),
+        (["typo=0", "typo=1"], "--max-flips sets the bound of typo twice: remove one"),
+        (["0", "1"], "--max-flips sets the bound of all relations twice: remove one"),
+        (["tipo=0"], "no relation is called 'tipo' (did you mean 'typo'?)"),
+    ],
+)
+def test_a_wrong_bound_is_one_line(call: Call, bounds: list[str], said: str) -> None:
+    """Before anything is played."""
+    done = call(*(part for bound in bounds for part in ("--max-flips", bound)))
+
+    assert (4, 1) == (done.exit_code, done.output.count("\n")), done.output
+    assert said in done.output
+
+
 def test_strangers_may_push_nobody_out(call: Call) -> None:
     """A memory of which others take the room loses what it knew."""
     done = call("-s", "own.py@Crowded", "--relation", "strangers")

@@ -110,4 +110,5 @@ def test_every_flag_has_a_key() -> None:
     settings |= {"max_errors", "timeout", "strategy", "fail_under", "baseline"}
     settings |= {"record", "cassettes", "max_cost", "judge"}
 
-    assert flags - settings - {"help"} == set(COMMAND_KEYS)
+    # The bounds of `memsim twist` are a key of the same table.
+    assert flags - settings - {"help"} == set(COMMAND_KEYS) - {"max_flips"}

@@ -50,7 +50,7 @@ from memsim.scoring.answer_score import judge_answer
 DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
 HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100, "reverted": 4}
-HIGH |= {"code_switching": 100, "asked": 3}
+HIGH |= {"code_switching": 100, "asked": 3, "pronouns": 100}
 HIGH |= {"late": 6, "aliases": 4, "depends": 3, "speakers": 6, "result_size": 2_000}
 KINDS = LOOK_ALIKE_KINDS
 
@@ -170,6 +170,53 @@ def test_a_thing_is_told_and_asked_of_by_any_of_its_names() -> None:
         chains += len(names) > 1
 
     assert chains
+
+
+@pytest.mark.parametrize("dials", [{}, {"aliases": 2}, {"depends": 1}, {"noise": 100}])
+def test_what_a_pronoun_stands_for_is_said_right_before(dials: dict[str, Any]) -> None:
+    """In the same session, and it is evidence; the statement itself names no thing."""
+    step = Generate(line=None, family="updates", facts=6, unreal=0, unknown=0, pronouns=60, **dials)
+    story = story_of(step, DAYS)
+    called = []
+    for found in proven(story):
+        for place in found.evidence:
+            event, before = story.events[place], story.events[place - 1]
+            if not event.subject.startswith("it "):
+                continue
+            called.append(event)
+            assert event.subject == before.value
+            assert (before.session, place - 1 in found.evidence) == (event.session, True)
+            assert before.subject in before.text
+            assert before.subject not in event.text
+            assert "it" in event.text.lower().replace(".", " ").split()
+
+    assert 0 < len(called) < 6
+
+
+def test_all_or_none_are_called_it() -> None:
+    """What is only talked about keeps its name, as do the other families."""
+    plain, all_of_it = (
+        story_of(Generate(line=None, family="updates", pronouns=percent), DAYS)
+        for percent in (0, 100)
+    )
+    assert not any("it" in event.subject.split() for event in plain.events)
+    assert all(event.subject.startswith("it ") for event in all_of_it.events if event.kind == "is")
+    unreal = [event.text for event in plain.events if event.kind == "unreal"]
+    assert unreal == [event.text for event in all_of_it.events if event.kind == "unreal"]
+    assert ["updates"] == [name for name in FAMILIES if "pronouns" in defaults_of(name)]
+
+
+def test_a_higher_setting_calls_more_of_the_same_things_it() -> None:
+    """What is told of a thing by its pronoun stays so, and the mention has the same words."""
+    texts = [
+        {
+            event.text
+            for event in story_of(Generate(line=None, family="updates", pronouns=n), DAYS).events
+            if event.attribute == "it" or event.subject.startswith("it ")
+        }
+        for n in (10, 40, 90)
+    ]
+    assert texts[0] < texts[1] < texts[2]
 
 
 def test_a_change_makes_what_depends_on_it_stale() -> None:
@@ -337,6 +384,18 @@ def test_noise_changes_words_and_never_a_value(name: str) -> None:
         assert clean.value in careless.text
         if clean.subject in clean.text:
             assert clean.subject.split("'")[0] in careless.text
+
+
+def test_a_higher_setting_of_noise_keeps_the_slips_of_a_lower_one() -> None:
+    """So that a memory that breaks at one setting mostly breaks at the next as well."""
+    plain, few, many = (
+        [e.text for e in story_of(Generate(line=None, family="updates", noise=n), DAYS).events]
+        for n in (0, 30, 70)
+    )
+    changed = [place for place, text in enumerate(few) if text != plain[place]]
+
+    assert [few[place] for place in changed] == [many[place] for place in changed]
+    assert 0 < len(changed) < sum(text != plain[place] for place, text in enumerate(many))
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -684,6 +743,8 @@ def test_a_story_may_stand_among_other_turns() -> None:
         ("{family: updates, language: de, late: 1}", "late is told in en alone"),
         ("{family: updates, language: de, code_switching: 5}", "code_switching is told in en"),
         ("{family: updates, language: de, noise: 5}", "noise is told in en alone"),
+        ("{family: updates, language: de, pronouns: 5}", "pronouns is told in en alone"),
+        ("{family: multi_hop, pronouns: 5}", "multi_hop has no dial pronouns"),
         ("{family: updates, language: de, form: count}", "form count is told in en alone"),
         (
             "{family: updates, language: de, facts: 60}",

@@ -211,6 +211,29 @@ def test_what_it_does_of_its_own_accord_is_told_without_content() -> None:
     assert "room" not in "".join(e.detail for e in log)
 
 
+@pytest.mark.parametrize(
+    ("back", "shown", "gone"),
+    [
+        ("The standup is back at the time that it had originally.", "9:15", ("11:40", "14:05")),
+        ("Never mind, leave the standup as it was before.", "11:40", ("9:15", "14:05")),
+    ],
+)
+def test_what_goes_back_is_shown_in_the_words_of_the_earlier_message(
+    back: str, shown: str, gone: tuple[str, ...]
+) -> None:
+    """Unmarked, beside the message that says so, and without the values that hold no more."""
+    memory = strategy("layered:store=memory,window=2")
+    told = [f"Our standup is at {time}." for time in ("9:15", "11:40", "14:05")]
+    other = [f"The {thing} in the hall looks fine." for thing in ("fern", "rug", "clock", "lamp")]
+    play(memory, talk(*told, back, *other))
+
+    query = replace(ask(memory, "When is our standup?"), session="s9")
+    lines = [x for x in memory.context(query).text().splitlines() if "] ana:" in x]
+    assert any(shown in line and "replaced" not in line for line in lines)
+    assert any(back in line for line in lines)
+    assert not any(value in line for line in lines for value in gone)
+
+
 def test_a_standing_rule_stays_and_can_be_erased() -> None:
     """What the operator says is in every context of whom it is said to, whatever is compacted."""
     rule = "Never send mail before the owner has said go."

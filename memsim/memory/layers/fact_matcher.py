@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import datetime
+from heapq import nlargest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from memsim.language.change_cues import (
@@ -69,7 +70,7 @@ WITHOUT_VECTORS: Final = 0.4
 """Stands for the cosine of two sentences of which one has all words of the other."""
 
 LOOKED_AT: Final = 20
-"""Facts with the most words in common that are compared by meaning."""
+"""Facts that are looked at: those with the most words in common by meaning, or the latest."""
 
 FREQUENT: Final = 512
 """Facts with a word, above which the word alone finds none: it says too little, and costs time."""
@@ -79,6 +80,10 @@ LONGEST: Final = 600
 
 FEWEST_STEMS: Final = 2
 """Stems of a fact that can be replaced, at least."""
+
+
+SAME_THING: Final = 0.6
+"""Share of the weight of a thing's words that a fact about the thing has, at least."""
 
 
 GIVEN_SUBJECT: Final = ("subject", "given")
@@ -93,7 +98,8 @@ def can_be_replaced(fact: Entry | EntryOutline) -> bool:
 class FactMatch(NamedTuple):
     """A fact, and the statement that replaces it.
 
-    `part` is true where the fact states more than that, and `value` where an exact value is new.
+    `part` is true where the fact states more than that. `value` is true where an exact value is
+    new, or where all values of the fact are named as what ended: the fact is then surely meant.
     """
 
     old: str
@@ -197,6 +203,36 @@ class FactMatcher:
         found = sorted((m for m in found if m.score >= LEAST), key=lambda m: (-m.score, m.old))
         return [m for m in found if facts[m.old].sources == facts[found[0].old].sources]
 
+    def about(self, entry: Entry, thing: frozenset[str]) -> list[str]:
+        """The facts in force that are about the thing that a statement names by these stems.
+
+        A fact has the rarest of the stems that are known, and the name that the statement has.
+        """
+        self._read(entry.owner)
+        facts = self._facts.get(entry.owner, {})
+        weights = {root: self._weight(entry.owner, root) for root in sorted(thing)}
+        rarest = max(weights, key=lambda root: (weights[root], root), default="")
+        if not weights or not weights[rarest]:
+            return []
+        enough = SAME_THING * math.fsum(weights.values())
+        text = split_head(entry.text)[0].strip()
+        subject, name = subject_of(text), named_subject(text)
+        return [
+            fact
+            for fact in sorted(self._with[entry.owner, rarest])
+            if math.fsum(weights[root] for root in sorted(thing & facts[fact].stems)) >= enough
+            and name in facts[fact].folded
+            and facts[fact].since < entry.created
+            and not told_apart(subject, subject_of(facts[fact].text))
+        ]
+
+    def latest(self, entry: Entry) -> list[str]:
+        """The facts in force that were stated last before a statement, the latest first."""
+        self._read(entry.owner)
+        facts = self._facts.get(entry.owner, {})
+        earlier = (i for i, fact in facts.items() if fact.since < entry.created)
+        return nlargest(LOOKED_AT, earlier, key=lambda i: (facts[i].since, i))
+
     def _read(self, owner: str) -> None:
         for entry in self._waiting.pop(owner, {}).values():
             text = split_head(entry.text)[0].strip()
@@ -212,7 +248,10 @@ class FactMatcher:
     def _reach(self, owner: str, update: _Update) -> dict[str, float]:
         """Facts with words of an update, each with the weight of the words in common."""
         facts = self._facts.get(owner, {})
-        weight = {root: self._weight(owner, root, update) for root in update.stems}
+        weight = {
+            root: round(self._weight(owner, root) * (GREETING if root in update.early else 1.0), 9)
+            for root in update.stems
+        }
         lists = [self._with.get((owner, root), set()) for root in weight]
         found = {i for ids in lists if len(ids) <= FREQUENT for i in ids}
         return {
@@ -221,14 +260,13 @@ class FactMatcher:
             if update.may_replace(facts[i])
         }
 
-    def _weight(self, owner: str, root: str, update: _Update) -> float:
+    def _weight(self, owner: str, root: str) -> float:
         among = len(self._facts[owner]) if owner in self._facts else 0
         found = len(self._with.get((owner, root), ()))
         if not found:
             return 0.0
         rare = math.log((1 + among) / found) / math.log(1 + among)
-        common = COMMON if root in LIGHT_STEMS else 1.0
-        return round(rare * common * (GREETING if root in update.early else 1.0), 9)
+        return rare * (COMMON if root in LIGHT_STEMS else 1.0)
 
     def _near(self, update: _Update, old: Sequence[str]) -> list[list[float]]:
         """The cosines of each old text with each sentence of an update."""
@@ -311,7 +349,15 @@ def _match(
         score = 0.0
     elif has and not update.given_up:
         score -= EXACT_ALONE
-    return FactMatch(name, new.id, states_several(fact.text), alike, round(score, 6))
+    sure = bool(alike) or _ends(new, fact)
+    return FactMatch(name, new.id, states_several(fact.text), sure, round(score, 6))
+
+
+def _ends(sentence: _Sentence, fact: _Known) -> bool:
+    """Whether a sentence says of all values of a fact that they hold no longer."""
+    named = {value.text for value in sentence.values}
+    ended = {value.text for value in fact.values}
+    return bool(ended) and ended <= named and says_it_ended(sentence.text)
 
 
 def _replaces_value(sentence: _Sentence, fact: _Known, cosine: float, related: float) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from memsim.language.change_cues import LIGHT_STEMS, announces_change
 from memsim.language.exact_values import EXACT, exact_values
+from memsim.language.return_cues import returns_to
 from memsim.language.text import content, sentences, speaker_label
 from memsim.message import Message, ToolResult, ToolUse
 
@@ -29,8 +30,8 @@ def statements(message: Message) -> Iterator[str]:
     Where one sentence announces a change, all are given: another may state the new value.
     """
     found = [piece for line in message.spoken.splitlines() for piece in sentences(line)]
-    said = [sentence for sentence in found if _states(sentence)]
-    changes = any(announces_change(sentence) for sentence in found)
+    said = [sentence for sentence in found if _states(sentence) or returns_to(sentence)]
+    changes = any(announces_change(one) or returns_to(one) for one in found)
     for sentence in said:
         if changes or any(value.kind in EXACT for value in exact_values(sentence)):
             yield sentence

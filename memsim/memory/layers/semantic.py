@@ -11,6 +11,8 @@ A statement replaces the latest fact of its subject, if its subject is plain, as
 Otherwise `FactMatcher` finds the fact that it replaces. Both then have one subject, a number that
 says nothing of either.
 
+A statement that something is as it was before, or at first, brings that version back.
+
 Facts are their owner's, whoever else was there when they were stated: what somebody says in one
 conversation supersedes what they said in another, and who heard but the other is not to know.
 """
@@ -19,14 +21,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Final, Protocol
 
 from memsim.errors import ModelError, StoreError
+from memsim.language.change_cues import points_back
 from memsim.memory.entry import Entry
 from memsim.memory.layers.entry_outline import EntryOutline
 from memsim.memory.layers.fact_links import AMENDED, AMENDS, NUMBERED, REVALUES, FactLinks, linked
 from memsim.memory.layers.fact_matcher import GIVEN_SUBJECT, FactMatcher, can_be_replaced
+from memsim.memory.layers.fact_returns import (
+    RETURNED,
+    ReturnedFacts,
+    earlier_version,
+    returning,
+    said_text,
+)
 from memsim.memory.layers.fact_subject import subject_of
 from memsim.memory.layers.fact_versions import (
     FactVersions,
@@ -54,7 +64,8 @@ REWORDED: Final = ("words", "new")
 
 
 VALUED: Final = ("replaces", "value")
-"""The attribute of a fact that gives another exact value than the one that it replaces."""
+"""The attribute of a fact that gives another exact value than the one that it replaces, or ends it
+by its value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +110,7 @@ class Semantic:
         self._listener = listener
         self._links = FactLinks(self._tell)
         self._matcher = FactMatcher(vault.embed)
+        self._returned = ReturnedFacts()
         self._unread: dict[str, tuple[str, ...]] = {}
         self._live: dict[str, dict[str, tuple[str, ...]]] = {}
         self._ended: dict[tuple[str, str], dict[str, _Ended]] = {}
@@ -118,7 +130,7 @@ class Semantic:
     def clear(self) -> None:
         """Know no facts."""
         known = self._live, self._ended, self._versions, self._unread
-        for one in (*known, self._links, self._matcher):
+        for one in (*known, self._links, self._matcher, self._returned):
             one.clear()
 
     def bring(self, facts: Iterable[Entry | EntryOutline]) -> None:
@@ -161,6 +173,8 @@ class Semantic:
         if entry.superseded is None:
             for source in entry.sources:
                 self._set_live(entry, source)
+        for source in self._returned.put(entry):
+            self._tell(entry.owner, source)
 
     def _set_live(self, entry: Entry | EntryOutline, source: str) -> None:
         live = self._live.setdefault(entry.owner, {})
@@ -218,7 +232,7 @@ class Semantic:
 
     def _state(self, draft: _Draft, said: Iterable[Entry]) -> None:
         """Take in the statements of one message, with what they replace."""
-        entries = [*map(draft.reopened, said)]
+        entries = self._brought_back(draft, [*map(draft.reopened, said)])
         places = {entry.id: place for place, entry in enumerate(entries)}
         matches = self._matcher.replaced(entries)
         # A fact whose subject is plain comes first: the others of its message then join it.
@@ -233,6 +247,36 @@ class Semantic:
             draft.state(entry)
         for entry in draft.written.values():
             self._matcher.put(entry)
+
+    def _brought_back(self, draft: _Draft, stated: list[Entry]) -> list[Entry]:
+        """The statements of a message, with those that bring something back as what they bring.
+
+        What holds already is stated no more, nor is what says only that something is as before.
+        """
+        found: list[Entry | None] = [*stated]
+        for place, kind, thing in returning(stated):
+            said = stated[place]
+            named = self._matcher.about(said, thing) if thing else self._last_change(draft, said)
+            earlier = earlier_version(said, kind, draft.versions_of(named))
+            if earlier is not None:
+                found[place] = draft.back(said, *earlier) if earlier.undone else None
+            elif not thing:
+                found[place] = None
+        return [entry for entry in found if entry is not None]
+
+    def _last_change(self, draft: _Draft, said: Entry) -> list[str]:
+        """The fact in force that replaced another one last in the conversation of a statement.
+
+        None where the statement does not speak of what was said before it.
+        """
+        if not points_back(said_text(said)):
+            return []
+        changed = (
+            one.id
+            for one in draft.facts(self._matcher.latest(said))
+            if one.session == said.session and len(draft.versions_of([one.id])) > 1
+        )
+        return [*islice(changed, 1)]
 
     def in_force(self, principal: str) -> list[Entry]:
         """The facts that hold now, as far as a principal may see them, oldest first."""
@@ -249,6 +293,7 @@ class Semantic:
         for entry in entries:
             self._matcher.remove(entry)
             self._links.remove(entry)
+            self._returned.remove(entry)
             self._listener.state(entry.id, entry.owner, None)
             for source in entry.sources:
                 self._set_ended(entry, source)
@@ -263,6 +308,7 @@ class Semantic:
             self._live.get(owner, {}).pop(source, None)
             self._ended.pop((owner, source), None)
         self._links.free(owner, sources)
+        self._returned.free(owner, sources)
 
     def _entry(self, owner: str, session: str, fact: FactStatement) -> Entry:
         subject = fact.subject or subject_of(fact.text)
@@ -303,7 +349,8 @@ class Semantic:
         for source in entry.sources:
             self._set_ended(entry, source)
             ended = None
-            if heir is not None and _is_sure(heir) and source not in heir.sources:
+            again = self._returned.holds(entry.owner, source, entry.subject)
+            if heir is not None and _is_sure(heir) and source not in heir.sources and not again:
                 after = heir.sources[-1]
                 ended = (entry.superseded, entry.updated, entry.created, entry.id, after)
             self._say(entry, source, ended)
@@ -330,7 +377,8 @@ class Semantic:
         if self._is_live(owner, source):
             ended = self._ended.get((owner, source), {})
             stale |= dict.fromkeys(after for *_, after in sorted(ended.values()))
-        self._listener.amend(owner, source, tuple(changes), tuple(stale))
+        together = dict.fromkeys((*changes, *self._returned.partners(owner, source)))
+        self._listener.amend(owner, source, tuple(together), tuple(stale))
 
 
 def _is_sure(heir: Entry | EntryOutline) -> bool:
@@ -372,6 +420,32 @@ class _Draft:
             return fact
         key = version_key(fact.text, fact.created)
         return replace(fact, key=key, subject=same.subject)
+
+    def versions_of(self, facts: Sequence[str]) -> list[Entry]:
+        """Facts, with the other versions of each."""
+        found = self.facts(facts)
+        about = dict.fromkeys((one.owner, one.subject) for one in found if one.subject)
+        others = self.facts([name for of in about for name in self._versions(of)])
+        return [*{one.id: one for one in (*found, *others)}.values()]
+
+    def facts(self, names: Sequence[str]) -> list[Entry]:
+        """Facts as they stand now, but for those that are gone."""
+        return [one for one in self._get(*names) if one is not None]
+
+    def back(self, said: Entry, meant: Entry, undone: Sequence[Entry]) -> Entry:
+        """A statement that brings an earlier one back, as a version with the words of that."""
+        stated = meant.sources[1:] if RETURNED in meant.attributes else meant.sources
+        new = replace(
+            said,
+            text=meant.text,
+            subject=meant.subject or said.subject,
+            sources=tuple(dict.fromkeys((*said.sources, *stated))),
+            attributes=(*(a for a in meant.attributes if a == REWORDED), RETURNED),
+        )
+        # A fact whose subject is plain comes first: the others then join it.
+        for old in sorted(undone, key=lambda one: (one.subject != new.subject, not one.subject)):
+            new = self.followed(old.id, new, value=True)
+        return new
 
     def subject(self, fact: str) -> str:
         """What a fact is about, as it stands now; empty where that is not plain."""

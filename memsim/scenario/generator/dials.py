@@ -32,6 +32,7 @@ DIALS: Mapping[str, Dial] = {
     "reverted": Dial(0, 20, "how often each fact changes and goes back to its first value"),
     "late": Dial(0, 20, "what is told of each fact after newer things, with its date"),
     "aliases": Dial(0, 10, "other names of each thing, by which it is told and asked of"),
+    "pronouns": Dial(0, 100, "of a hundred values, those told of a thing that is only called it"),
     "depends": Dial(
         0, 3, "facts on the way from each value to the answer, by which it changes too"
     ),
@@ -104,6 +105,7 @@ class Generate:
     reverted: Annotated[int | None, _key(DIALS["reverted"])] = None
     late: Annotated[int | None, _key(DIALS["late"])] = None
     aliases: Annotated[int | None, _key(DIALS["aliases"])] = None
+    pronouns: Annotated[int | None, _key(DIALS["pronouns"])] = None
     depends: Annotated[int | None, _key(DIALS["depends"])] = None
     speakers: Annotated[int | None, _key(DIALS["speakers"])] = None
     result_size: Annotated[int | None, _key(DIALS["result_size"])] = None

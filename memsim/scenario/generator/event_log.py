@@ -19,8 +19,8 @@ EventKind = Literal["is", "adds", "removes", "follows", "restores", "names", "un
 
 `is` gives an attribute its only value. `adds` and `removes` change a list. `follows` says what
 comes after a step. `restores` gives an attribute its first value again, which the text need not
-say. `names` gives an entity another name. `unreal` is denied, supposed, quoted or joked, and
-changes nothing.
+say. `names` gives an entity another name, or says what a pronoun stands for. `unreal` is denied,
+supposed, quoted or joked, and changes nothing.
 """
 
 QuestionKind = Literal[

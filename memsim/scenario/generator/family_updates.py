@@ -23,10 +23,13 @@ DEFAULTS = {
     "reverted": 0,
     "late": 0,
     "aliases": 0,
+    "pronouns": 0,
     "depends": 0,
     "result_size": 0,
     "unknown": 1,
 }
+THINGS = frozenset(frame.thing for frame in UPDATED)
+"""Attributes whose statements are about a thing, which may be called it."""
 ABOUT = "What holds now, after it changed several times?"
 
 

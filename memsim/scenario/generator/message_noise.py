@@ -30,10 +30,11 @@ def with_noise(story: Story, percent: int, seed: str) -> Story:
     """The same story, in which so many of a hundred statements are written carelessly."""
     if not percent:
         return story
-    chance = random.Random(seed)
+    # Each statement draws on its own, so that a higher setting adds to what a lower one changes.
+    drawn = [random.Random(f"{seed}:{place}") for place in range(len(story.events))]
     events = tuple(
         replace(event, text=_careless(event, chance)) if chance.randrange(100) < percent else event
-        for event in story.events
+        for event, chance in zip(story.events, drawn, strict=True)
     )
     return replace(story, events=events)
 
@@ -55,7 +56,7 @@ def _careless(event: StoryEvent, chance: random.Random) -> str:
 
 
 def _misspelt(event: StoryEvent, chance: random.Random) -> str:
-    kept = {*event.value.split()}
+    kept = {*event.value.split(), *event.said.split()}
     words = [m for m in _WORD.finditer(event.text) if m[0] not in kept]
     slips = chance.sample(words, -(-len(words) // _TYPO_EVERY))
     text = event.text

@@ -25,6 +25,7 @@ from memsim.scenario.generator.event_log import (
 from memsim.scenario.generator.foreign_phrases import with_code_switching
 from memsim.scenario.generator.look_alike_kinds import LookAlikes, with_look_alikes
 from memsim.scenario.generator.message_noise import with_noise
+from memsim.scenario.generator.pronouns import with_pronouns
 from memsim.scenario.generator.question_forms import VALUE, with_form
 from memsim.scenario.generator.random_draw import Draw
 from memsim.scenario.generator.solver import Solution, proven
@@ -138,6 +139,9 @@ def story_of(step: Generate, days: SessionDays) -> Story:
     beside = draw.beside(f"look_alikes:{seed}")
     made = with_look_alikes(made, family(step.family), alike, beside)
     made = with_aliases(made, dials.get("aliases", 0), draw.beside(f"aliases:{seed}"))
+    if dials.get("pronouns"):
+        things = family(step.family).THINGS
+        made = with_pronouns(made, dials["pronouns"], things, f"pronouns:{seed}")
     made = with_noise(made, dials["noise"], f"noise:{seed}")
     return with_code_switching(made, dials["code_switching"], draw.beside(f"switch:{seed}"))
 

@@ -14,7 +14,7 @@ from memsim.memory.fact_extraction import FactExtractor
 from memsim.memory.layers.episodic import Episodic
 from memsim.memory.layers.fact_links import AMENDED, SIDES
 from memsim.memory.layers.fact_versions import heirs
-from memsim.memory.layers.semantic import Semantic
+from memsim.memory.layers.semantic import VALUED, Semantic
 from memsim.memory.permissions import Where
 from memsim.memory.recall.timeline import Timeline
 from memsim.memory.stores.in_memory import InMemory
@@ -193,6 +193,34 @@ def test_what_ended_does_not_replace_what_else_ended() -> None:
     )
 
     assert [*reader.replaced()] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sure"),
+    [
+        (
+            "Vera plays the Larken horn in a band.",
+            "Vera has sold the Larken horn and plays it no more.",
+            True,
+        ),
+        (
+            "Vera plays the Larken horn in a band.",
+            "Vera has sold the horn and plays it no more.",
+            False,
+        ),
+        (
+            "Vera plays the Larken horn in a band.",
+            "Vera has sold and rebuilt the Larken horn and plays it now.",
+            False,
+        ),
+    ],
+)
+def test_what_ended_gives_way_surely_where_its_name_is_said(old: str, new: str, sure: bool) -> None:
+    """The message that stated it is then no longer quoted for what holds."""
+    reader = Reader()
+    reader.model_reads("The garden looks lovely in May.", old, new)
+
+    assert sure == any(VALUED in after.attributes for _, after in reader.replaced())
 
 
 class Live:

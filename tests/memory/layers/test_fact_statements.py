@@ -21,6 +21,11 @@ from memsim.message import Message, ToolResult, ToolUse, said
         ),
         ("Is the deadline on 14 May?", []),
         ("The garden looks lovely.", []),
+        ("Undo that.", ["Undo that."]),
+        (
+            "The rug goes to the cellar. The sofa is back where it was.",
+            ["The rug goes to the cellar.", "The sofa is back where it was."],
+        ),
         ("", []),
     ],
 )
