@@ -85,21 +85,36 @@ class OutlineColumns:
         self._free.append(number)
 
     def __getitem__(self, number: int) -> MessageOutline:
-        flags = self._flags[number]
         return MessageOutline(
             owner=self.owner(number),
             source=self._source[number],
             session=self.session(number),
-            created=EPOCH + timedelta(microseconds=self._created[number]),
+            created=self.created(number),
             role=self.role(number),
             turn=self._turn[number],
-            tokens=self._tokens[number],
-            question=bool(flags & _QUESTION),
-            asked=self._asked.get(number, ""),
-            standing=bool(flags & _STANDING),
+            tokens=self.tokens(number),
+            question=bool(self._flags[number] & _QUESTION),
+            asked=self.asked(number),
+            standing=self.standing(number),
             matter=self._matter.get(number),
             repeated=self.repeated(number),
         )
+
+    def created(self, number: int) -> datetime:
+        """When it was said."""
+        return EPOCH + timedelta(microseconds=self._created[number])
+
+    def tokens(self, number: int) -> int:
+        """How many tokens it has."""
+        return self._tokens[number]
+
+    def asked(self, number: int) -> str:
+        """Its terms where it asks for something."""
+        return self._asked.get(number, "")
+
+    def standing(self, number: int) -> bool:
+        """Whether it is a standing message."""
+        return bool(self._flags[number] & _STANDING)
 
     def owner(self, number: int) -> str:
         """Who said it."""
