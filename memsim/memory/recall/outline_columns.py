@@ -6,6 +6,7 @@ from array import array
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from memsim.memory.recall.text_column import TextColumn
 from memsim.message import EPOCH
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class OutlineColumns:
         self._names: list[str] = []
         self._place: dict[str, int] = {}
         self._owner, self._session, self._role = array("i"), array("i"), array("i")
-        self._source: list[str] = []
+        self._source = TextColumn()
         self._created, self._turn, self._tokens = array("q"), array("q"), array("q")
         self._flags = bytearray()
         self._digest = array("Q")

@@ -17,6 +17,7 @@ from memsim.language.text import index_terms
 from memsim.memory.entry import ROLE
 from memsim.memory.recall.instructions import is_standing, standing_matter
 from memsim.memory.recall.outline_columns import MessageOutline, OutlineColumns
+from memsim.memory.recall.text_column import TextColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -131,7 +132,7 @@ class _Lines:
     """
 
     def __init__(self) -> None:
-        self.ids: list[str] = []
+        self.ids = TextColumn()
         self.tokens, self.turns, self.moments = array("q"), array("q"), array("q")
         self.asks = bytearray()
 
@@ -247,7 +248,7 @@ class Neighbours:
         lines.remove(place)
         for at in range(place, len(lines.ids)):
             self._at[lines.ids[at]] = at
-        if not lines.ids:
+        if not len(lines.ids):
             del self._lines[session]
         self._known.clear()
         return True
