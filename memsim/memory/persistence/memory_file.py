@@ -86,7 +86,10 @@ class MemoryFile:
         self.closed = False
         self.elsewhere = elsewhere
         self._sqlite: SQLite | None = None
-        self._saved: dict[str, Any] = {}
+        self._is_saved = False
+        self._marked: Any = None
+        """What the saved state says of its store. The rest of it is let go: the garbage collector
+        would look at each of its thousands of parts."""
         self.texts: dict[str, str] = {}
         """The saved parts as they were last read, by name."""
         self._held = ExitStack()
@@ -123,14 +126,15 @@ class MemoryFile:
         Raises `StateError` if a newer memsim wrote them, or `StoreError` if they are damaged.
         """
         with self.snapshot() as connection:
-            self._saved = self._read_parts(connection)
-        version = self._saved.pop("version", None)
+            saved = self._read_parts(connection)
+        version = saved.pop("version", None)
         if version != VERSION:
             raise StateError(
                 f"{self.path}: is of version {ascii(version)[:20]}, and this memsim knows"
                 f" {VERSION}: upgrade memsim, or use another folder"
             )
-        return self._saved
+        self._is_saved, self._marked = bool(saved), saved.get(_MARKS)
+        return saved
 
     def begin(self) -> None:
         """Make the tables of a new memory.
@@ -225,7 +229,7 @@ class MemoryFile:
         store that was given is another memory's, or older than the state.
         """
         store: Store = self.sqlite
-        if self._saved:
+        if self._is_saved:
             self._check_elsewhere()
         if self.elsewhere is not None:
             self._check_identity()
@@ -403,7 +407,7 @@ class MemoryFile:
 
     def _marks(self) -> dict[str, Any]:
         with reading("what it says of its store is damaged"):
-            return dict(self._saved.get(_MARKS) or {})
+            return dict(self._marked or {})
 
     def _check_elsewhere(self) -> None:
         """Refuse to look for the entries in another kind of store than they are in."""
@@ -425,7 +429,7 @@ class MemoryFile:
         store = _as_sqlite(self.elsewhere)
         if store is None:
             return
-        if not self._saved:
+        if not self._is_saved:
             store.name_memory()
             return
         now, marks = store.standing(), self._marks()

@@ -6,6 +6,7 @@ from array import array
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from memsim.memory.recall.text_column import TextColumn
 from memsim.message import EPOCH
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class OutlineColumns:
         self._names: list[str] = []
         self._place: dict[str, int] = {}
         self._owner, self._session, self._role = array("i"), array("i"), array("i")
-        self._source: list[str] = []
+        self._source = TextColumn()
         self._created, self._turn, self._tokens = array("q"), array("q"), array("q")
         self._flags = bytearray()
         self._digest = array("Q")
@@ -85,21 +86,36 @@ class OutlineColumns:
         self._free.append(number)
 
     def __getitem__(self, number: int) -> MessageOutline:
-        flags = self._flags[number]
         return MessageOutline(
             owner=self.owner(number),
             source=self._source[number],
             session=self.session(number),
-            created=EPOCH + timedelta(microseconds=self._created[number]),
+            created=self.created(number),
             role=self.role(number),
             turn=self._turn[number],
-            tokens=self._tokens[number],
-            question=bool(flags & _QUESTION),
-            asked=self._asked.get(number, ""),
-            standing=bool(flags & _STANDING),
+            tokens=self.tokens(number),
+            question=bool(self._flags[number] & _QUESTION),
+            asked=self.asked(number),
+            standing=self.standing(number),
             matter=self._matter.get(number),
             repeated=self.repeated(number),
         )
+
+    def created(self, number: int) -> datetime:
+        """When it was said."""
+        return EPOCH + timedelta(microseconds=self._created[number])
+
+    def tokens(self, number: int) -> int:
+        """How many tokens it has."""
+        return self._tokens[number]
+
+    def asked(self, number: int) -> str:
+        """Its terms where it asks for something."""
+        return self._asked.get(number, "")
+
+    def standing(self, number: int) -> bool:
+        """Whether it is a standing message."""
+        return bool(self._flags[number] & _STANDING)
 
     def owner(self, number: int) -> str:
         """Who said it."""

@@ -17,6 +17,7 @@ from memsim.language.text import index_terms
 from memsim.memory.entry import ROLE
 from memsim.memory.recall.instructions import is_standing, standing_matter
 from memsim.memory.recall.outline_columns import MessageOutline, OutlineColumns
+from memsim.memory.recall.text_column import TextColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -115,6 +116,11 @@ REACH = 4
 
 REMEMBERED = 1 << 12
 
+DESCRIBED = 1 << 9
+"""Messages whose facts are kept as they were told: those of a question or two. The others are
+told anew of their columns. What is kept for longer is looked at in each full garbage collection,
+and brings the next one nearer."""
+
 NeighbourShares = tuple[tuple[str, float], ...]
 """Ids of the messages around one, each with the share that it is lent, up to 2."""
 
@@ -126,7 +132,7 @@ class _Lines:
     """
 
     def __init__(self) -> None:
-        self.ids: list[str] = []
+        self.ids = TextColumn()
         self.tokens, self.turns, self.moments = array("q"), array("q"), array("q")
         self.asks = bytearray()
 
@@ -242,7 +248,7 @@ class Neighbours:
         lines.remove(place)
         for at in range(place, len(lines.ids)):
             self._at[lines.ids[at]] = at
-        if not lines.ids:
+        if not len(lines.ids):
             del self._lines[session]
         self._known.clear()
         return True
@@ -620,24 +626,25 @@ class Timeline:
         """What is known of the message that an entry holds; None where it holds none."""
         found = self._known.get(entry)
         if found is None and (number := self._number.get(entry)) is not None:
-            if len(self._known) >= REMEMBERED:
+            if len(self._known) >= DESCRIBED:
                 self._known.clear()
             found = self._known[entry] = self._facts_of(entry, number)
         return found
 
     def _facts_of(self, entry: str, number: int) -> MessageFacts:
-        change, said = self._changed.get(entry, _UNCHANGED), self._said[number]
+        said, change = self._said, self._changed.get(entry, _UNCHANGED)
+        asked = said.asked(number)
         return MessageFacts(
             order=self._order[number],
-            tokens=said.tokens,
-            time=said.created,
-            principal=said.owner,
-            role=said.role,
+            tokens=said.tokens(number),
+            time=said.created(number),
+            principal=said.owner(number),
+            role=said.role(number),
             successor=change.successor,
             amended=change.amended,
             stale=change.stale,
-            asked=frozenset(said.asked.split()) if said.asked else _NOTHING,
-            standing=said.standing,
+            asked=frozenset(asked.split()) if asked else _NOTHING,
+            standing=said.standing(number),
         )
 
     def beside(self, entry: str) -> NeighbourShares:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
@@ -983,3 +984,18 @@ def _interrupted(*_: object) -> None:
 
 def _failing(*_: object, **__: object) -> None:
     raise StoreError("no room")
+
+
+def test_an_open_memory_holds_no_parsed_state(open_it: Open) -> None:
+    """A full garbage collection would look at each message of the state, and nobody asks for it."""
+    memory = open_it()
+    memory.observe(said("user", "The heron is at the weir.", id="weir-1", principal="ana"))
+    memory.end_turn()
+    memory.close()
+    again = open_it()
+
+    gc.collect()
+    held = [o for o in gc.get_objects() if type(o) is dict and o.get("id") == "weir-1"]
+    assert [] == held
+    shown = again.context("Heron?", principal="ana", session="s1", budget=500)
+    assert "weir-1" in {*shown.verbatim, *shown.derived}

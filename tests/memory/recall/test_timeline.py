@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from memsim.memory.entry import Entry
-from memsim.memory.recall.timeline import Timeline
+from memsim.memory.recall.timeline import DESCRIBED, Timeline
 from memsim.message import EPOCH
 
 
@@ -96,3 +96,20 @@ def test_what_is_known_already_stays_where_it_is() -> None:
     assert ("m1", None) == (timeline.source(entry("m1").id), timeline.source("unknown"))
     timeline.clear()
     assert 0 == len(timeline)
+
+
+def test_what_is_told_of_a_message_is_the_same_after_many_others() -> None:
+    """Few are kept as they were told; the others are told anew, and hear of what changed."""
+    timeline = told(*(entry(f"m{n}", at=n) for n in range(DESCRIBED + 2)))
+    first, *others = timeline.order()
+    before = timeline.about(first)
+    timeline.succeed("ana", "m0", "m1")
+    changed = timeline.about(first)
+    for other in others:
+        timeline.about(other)
+
+    assert before is not None
+    assert changed is not None
+    assert (None, others[0]) == (before.successor, changed.successor)
+    assert changed == timeline.about(first)
+    assert timeline.about(first) is not changed
