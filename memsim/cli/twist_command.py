@@ -14,7 +14,7 @@ import click
 from memsim.cli.terminal import Terminal, complain
 from memsim.config import flip_bounds
 from memsim.discovery.project import find_project
-from memsim.errors import ExitCode
+from memsim.errors import ConfigError, ExitCode
 from memsim.report import number_format
 from memsim.report.layout import TextLine, terminal_table
 from memsim.scenario.relations import RELATIONS
@@ -113,6 +113,7 @@ def command(
     from memsim.suite.twist_play import check_relations, plan_twists, twisted_questions
 
     names = check_relations(relations)
+    _check_places(kept, folder)
     project = find_project()
     bounds = flip_bounds(project, max_flips, os.environ)
     bound = check_relations(filter(None, bounds)) if any(bounds) else ()
@@ -121,7 +122,8 @@ def command(
     outcomes, unmeasured = _played(plan, jobs)
     pairs = [*twisted_questions(plan, outcomes)]
     if not pairs:
-        complain("no question was measured in both ways")
+        why = "" if unmeasured else f": {', '.join(names)} had nothing to change"
+        complain(f"no question was measured in both ways{why}")
         return ExitCode.UNMEASURABLE
     counts = flip_counts(pairs)
     terminal = Terminal.of_process()
@@ -142,6 +144,14 @@ def command(
         return ExitCode.UNMEASURABLE
     worse = any(change.verdict == "worse" for change in changes)
     return ExitCode.FAILED if worse or _too_many(counts, bounds) else ExitCode.PASSED
+
+
+def _check_places(kept: str | None, folder: str | None) -> None:
+    """Refuse, before anything is played, where nothing can be written, or files would be lost."""
+    if kept is not None and not Path(kept).absolute().parent.is_dir():
+        raise ConfigError(f"--save: no folder {Path(kept).parent}")
+    if folder is not None and Path(folder).is_dir() and any(Path(folder).iterdir()):
+        raise ConfigError(f"--shrink: {folder} is not empty; name a new folder")
 
 
 def _changed(changes: Sequence[FlipChange], baseline: str | None) -> Iterator[TextLine]:

@@ -191,6 +191,34 @@ def test_a_flip_is_shrunk_to_a_file_that_flips(call: Call, tmp_path: Path) -> No
     assert 1 == file.read_text(encoding="utf-8").count("user: ")
 
 
+@pytest.mark.parametrize(
+    ("flag", "said"),
+    [
+        (("--shrink", "scenarios"), "--shrink: scenarios is not empty; name a new folder"),
+        (("--save", "none/flips.json"), "--save: no folder none"),
+    ],
+)
+def test_where_nothing_may_be_written_is_told_first(
+    call: Call, tmp_path: Path, flag: tuple[str, str], said: str
+) -> None:
+    """Before anything is played, and no file is replaced."""
+    before = {path: path.read_bytes() for path in (tmp_path / "scenarios").iterdir()}
+    done = call("desk", "-s", "own.py@HatesThanks", "--relation", "thanks", *flag)
+
+    assert (4, f"memsim: {said}\n") == (done.exit_code, done.output)
+    assert before == {path: path.read_bytes() for path in (tmp_path / "scenarios").iterdir()}
+
+
+def test_a_relation_that_changes_nothing_is_named(call: Call, tmp_path: Path) -> None:
+    """A message of one sentence cannot be split."""
+    said = SCENARIO.replace("  - filler: 4\n", "")
+    (tmp_path / "short.yaml").write_text(said, encoding="utf-8")
+    done = call("short.yaml", "-s", "own.py@HatesThanks", "--relation", "split")
+
+    assert 7 == done.exit_code
+    assert "no question was measured in both ways: split had nothing to change" in done.output
+
+
 def test_what_flips_beside_others_only_has_no_file(call: Call, tmp_path: Path) -> None:
     """As where it takes all of the talk: no file is written that would not flip."""
     done = call("desk", "-s", "own.py@Crowded", "--relation", "quick", "--shrink", "flips")
