@@ -228,10 +228,12 @@ def write_page(run: Run, summary: RunSummary) -> Path:
     """Write `report.html` into a run's folder, and large replays as files beside it."""
     from memsim.report.html.page import save_page
     from memsim.report.viewer import fragment, save_beside
+    from memsim.suite.scenarios import rare_garbage_collection
 
-    viewer = fragment(run, beside=True)
-    path = save_page(run, summary, viewer)
-    save_beside(run, summary, viewer)
+    with rare_garbage_collection():
+        viewer = fragment(run, beside=True)
+        path = save_page(run, summary, viewer)
+        save_beside(run, summary, viewer)
     return path
 
 

@@ -231,8 +231,15 @@ def read_blocks(path: Path, span: RecordSpan) -> Iterator[bytes]:
         raise RunFolderError(f"cannot be read: {error.strerror}", path=path) from error
 
 
-def read_span_lines(path: Path, span: RecordSpan) -> Iterator[bytes]:
+def read_span_lines(
+    path: Path, span: RecordSpan, only: Callable[[bytes], bool] | None = None
+) -> Iterator[bytes]:
     """Read the lines of a span, without their newlines, after its checksum was compared.
+
+    Args:
+        path: the file of the span.
+        span: where its lines stand.
+        only: chooses lines by their text; None for all.
 
     Raises:
         RunFolderError: the file cannot be read, differs from the span, or has too long a line.
@@ -242,10 +249,10 @@ def read_span_lines(path: Path, span: RecordSpan) -> Iterator[bytes]:
     begun = b""
     for block in read_blocks(path, span):
         *lines, begun = (begun + block).split(b"\n")
-        yield from lines
+        yield from lines if only is None else filter(only, lines)
         if len(begun) > MOST_OF_CASE:
             raise RunFolderError(f"has a line of more than {MOST_OF_CASE // 2**20} MB", path=path)
-    if begun:
+    if begun and (only is None or only(begun)):
         yield begun
 
 

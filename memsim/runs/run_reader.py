@@ -129,7 +129,7 @@ class Run:
         path = self.folder / name
         # The checksum says that these are the bytes that were checked.
         checked = (name, span) in self._checked
-        for line in filter(only, read_span_lines(path, span)):
+        for line in filter(None, read_span_lines(path, span, only)):
             yield _record(line, None if checked else _KINDS[name], path)
         if only is None:
             self._checked.add((name, span))

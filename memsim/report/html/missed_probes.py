@@ -155,6 +155,8 @@ def turns_told(run: Run, case: CaseResult, probes: Sequence[Line]) -> list[Line]
         number = _TURN.search(line)
         if number is None or int(number[1]) in numbers:
             return True
+        if b'"sources":[' not in line:
+            return False
         parts = line.split(b'"sources":[')[1:]
         return any(not named.isdisjoint(p.partition(b"]")[0].split(b",")) for p in parts)
 

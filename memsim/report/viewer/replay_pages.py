@@ -84,9 +84,17 @@ def _turns_shown(run: Run, case: CaseResult) -> list[dict[str, object]]:
     ends = [line["full"] for line in run.contexts(case.key) if "full" in line]
     last = int(str(ends[0])) if ends else sys.maxsize
 
+    passed = False
+
     def shown(line: bytes) -> bool:
-        number = _TURN.search(line)
-        return number is None or int(number[1]) < last or b'"moved":' in line
+        nonlocal passed
+        if b'"moved":' in line or b'"turn":' not in line:
+            return True
+        if not passed:
+            # Turns come in order: of a million, few numbers have to be read.
+            number = _TURN.search(line)
+            passed = number is not None and int(number[1]) >= last
+        return not passed
 
     return list(run.turns(case.key, only=shown))
 
