@@ -166,7 +166,8 @@ class Key:
 class RecordKind(FieldKind[T], Generic[T]):
     """A mapping with known keys, one for each field of a dataclass that is annotated with a `Key`.
 
-    A field without a default is a key that must be there. A field `line` gets the mapping's line.
+    A field without a default is a key that must be there. A field `line` gets the mapping's line,
+    and a field `lines` that of each key, by the key's field.
 
     Args:
         noun: what it is called in messages.
@@ -190,12 +191,13 @@ class RecordKind(FieldKind[T], Generic[T]):
         self.noun = noun
         self._make = record
         self._fixed = fixed
-        self._lined = False
+        self._lined = self._each_lined = False
         self._fields: dict[str, tuple[str, Key]] = {}
         self._required = list(required)
         hints = get_type_hints(record, include_extras=True)
         for field in fields(record):  # type: ignore[arg-type]
             self._lined = self._lined or field.name == "line"
+            self._each_lined = self._each_lined or field.name == "lines"
             for note in getattr(hints[field.name], "__metadata__", ()):
                 key = (keys or {}).get(field.name) or note.key or field.name
                 self._fields[key] = field.name, note
@@ -219,6 +221,9 @@ class RecordKind(FieldKind[T], Generic[T]):
                 errors.add(self._unknown(key, node, name))
             else:
                 values[field[0]] = errors.read(partial(field[1].kind.read, value, key))
+        if self._each_lined:
+            known = node.entries.keys() & self._fields.keys()
+            values["lines"] = {self._fields[key][0]: node.line_of(key) for key in known}
         for key in self._required:
             if key not in node.entries:
                 errors.add(ScenarioError(f"missing key {quote(key)} in {name}", line=node.line))

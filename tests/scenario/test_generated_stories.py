@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
@@ -767,6 +767,29 @@ def test_a_wrong_step_is_named_with_its_line(step: str, said: str, tmp_path: Pat
 
     assert said in str(refused.value)
     assert f"{path}:4" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("dials", "said"),
+    [
+        (("hops: 2",), "updates has no dial hops"),
+        (("facts: 2", "look_alike_kind: value"), "updates has no look-alikes"),
+        (("language: fi", "", "late: 2"), "late is told in en alone"),
+        (("depends: 1", "form: when"), "give one of them"),
+    ],
+)
+def test_a_wrong_dial_is_named_with_its_own_line(
+    dials: Sequence[str], said: str, tmp_path: Path
+) -> None:
+    """Where each dial stands on a line of its own."""
+    path = tmp_path / "wrong.yaml"
+    below = "".join(f"      {dial}\n" for dial in ("family: updates", *dials))
+    path.write_text(f"memsim: 1\nname: x\nturns:\n  - generate:\n{below}", encoding="utf-8")
+
+    with pytest.raises(ScenarioError, match=said) as refused:
+        load_scenario(path)
+
+    assert f"{path}:{5 + len(dials)}" in str(refused.value)
 
 
 def test_a_story_cannot_be_repeated() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -91,6 +91,7 @@ class Generate:
     """A generated story; a dial that is not given stands where its family has it."""
 
     line: int | None
+    lines: Mapping[str, int | None] = field(default_factory=dict, compare=False, repr=False)
     family: Annotated[str, Key(ChoiceKind(FAMILIES), "what is hard about the story")]
     seed: Annotated[int, _key(SEED)] = 0
     form: Annotated[str | None, Key(ChoiceKind(FORMS), FORM)] = None
@@ -118,3 +119,7 @@ class Generate:
     unknown: Annotated[int | None, _key(DIALS["unknown"])] = None
     noise: Annotated[int | None, _key(DIALS["noise"])] = None
     code_switching: Annotated[int | None, _key(DIALS["code_switching"])] = None
+
+    def line_of(self, dial: str) -> int | None:
+        """The line on which a dial stands; that of the step where it has none of its own."""
+        return self.lines.get(dial, self.line)

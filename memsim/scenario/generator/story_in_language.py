@@ -45,7 +45,7 @@ def check_language(step: Generate, dials: Mapping[str, int]) -> None:
     if step.family not in TOLD:
         raise ScenarioError(
             f"{step.family} has no language {step.language}; families that have: {', '.join(TOLD)}",
-            line=step.line,
+            line=step.line_of("language"),
         )
     besides = [dial for dial in _ENGLISH_ONLY if dials.get(dial)]
     if step.look_alike_kind not in {None, "entity"}:
@@ -55,7 +55,7 @@ def check_language(step: Generate, dials: Mapping[str, int]) -> None:
         raise ScenarioError(
             f"{besides[0]} is told in {ENGLISH} alone, and language is {step.language}; "
             "give one of them",
-            line=step.line,
+            line=step.line_of(besides[0].split()[0]),
         )
 
 

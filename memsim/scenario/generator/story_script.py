@@ -101,16 +101,17 @@ def settings(step: Generate) -> Mapping[str, int]:
     defaults = defaults_of(step.family)
     given = {d: getattr(step, d) for d in DIALS if getattr(step, d) is not None}
     for dial, value in given.items():
-        _check_dial(step.family, dial, step.line)
+        _check_dial(step.family, dial, step.line_of(dial))
         if value > (most := most_of(step.family, dial)):
             raise ScenarioError(
-                f"{dial} of {step.family} is at most {most}, not {value}", line=step.line
+                f"{dial} of {step.family} is at most {most}, not {value}",
+                line=step.line_of(dial),
             )
     if step.look_alike_kind is not None and "look_alikes" not in defaults:
         known = ", ".join(name for name in FAMILIES if "look_alikes" in defaults_of(name))
         raise ScenarioError(
             f"{step.family} has no look-alikes, so no look_alike_kind; families that have: {known}",
-            line=step.line,
+            line=step.line_of("look_alike_kind"),
         )
     return {**defaults, **given}
 
@@ -135,7 +136,7 @@ def story_of(step: Generate, days: SessionDays) -> Story:
     made = _sampled(made, dials["asked"], Draw(f"asked:{seed}"))
     if step.form is not None:
         _check_form(step, dials)
-        made = with_form(made, step.family, step.form, step.line)
+        made = with_form(made, step.family, step.form, step.line_of("form"))
     beside = draw.beside(f"look_alikes:{seed}")
     made = with_look_alikes(made, family(step.family), alike, beside)
     made = with_aliases(made, dials.get("aliases", 0), draw.beside(f"aliases:{seed}"))
@@ -158,18 +159,18 @@ def _check_form(step: Generate, dials: Mapping[str, int]) -> None:
         raise ScenarioError(
             f"form {step.form} asks about a value, and depends about what follows from it; "
             "give one of them",
-            line=step.line,
+            line=step.line_of("form"),
         )
     if step.form in {"count", "before"} and dials.get("late") and step.family == "updates":
         raise ScenarioError(
             f"form {step.form} of updates asks for the order of changes, which late leaves open; "
             "give one of them",
-            line=step.line,
+            line=step.line_of("form"),
         )
     if (step.family, step.form) == ("aggregation", "yes_no") and not dials["removed"]:
         raise ScenarioError(
             "form yes_no of aggregation asks about what has left a list, so removed is 1 or more",
-            line=step.line,
+            line=step.line_of("form"),
         )
 
 
