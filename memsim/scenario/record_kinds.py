@@ -167,7 +167,7 @@ class RecordKind(FieldKind[T], Generic[T]):
     """A mapping with known keys, one for each field of a dataclass that is annotated with a `Key`.
 
     A field without a default is a key that must be there. A field `line` gets the mapping's line,
-    and a field `lines` that of each key, by the key's field.
+    and a field `key_lines` that of each key, by the key's field.
 
     Args:
         noun: what it is called in messages.
@@ -197,7 +197,7 @@ class RecordKind(FieldKind[T], Generic[T]):
         hints = get_type_hints(record, include_extras=True)
         for field in fields(record):  # type: ignore[arg-type]
             self._lined = self._lined or field.name == "line"
-            self._each_lined = self._each_lined or field.name == "lines"
+            self._each_lined = self._each_lined or field.name == "key_lines"
             for note in getattr(hints[field.name], "__metadata__", ()):
                 key = (keys or {}).get(field.name) or note.key or field.name
                 self._fields[key] = field.name, note
@@ -223,7 +223,7 @@ class RecordKind(FieldKind[T], Generic[T]):
                 values[field[0]] = errors.read(partial(field[1].kind.read, value, key))
         if self._each_lined:
             known = node.entries.keys() & self._fields.keys()
-            values["lines"] = {self._fields[key][0]: node.line_of(key) for key in known}
+            values["key_lines"] = {self._fields[key][0]: node.line_of(key) for key in known}
         for key in self._required:
             if key not in node.entries:
                 errors.add(ScenarioError(f"missing key {quote(key)} in {name}", line=node.line))

@@ -91,7 +91,7 @@ class Generate:
     """A generated story; a dial that is not given stands where its family has it."""
 
     line: int | None
-    lines: Mapping[str, int | None] = field(default_factory=dict, compare=False, repr=False)
+    key_lines: Mapping[str, int | None] = field(default_factory=dict, compare=False, repr=False)
     family: Annotated[str, Key(ChoiceKind(FAMILIES), "what is hard about the story")]
     seed: Annotated[int, _key(SEED)] = 0
     form: Annotated[str | None, Key(ChoiceKind(FORMS), FORM)] = None
@@ -122,4 +122,4 @@ class Generate:
 
     def line_of(self, dial: str) -> int | None:
         """The line on which a dial stands; that of the step where it has none of its own."""
-        return self.lines.get(dial, self.line)
+        return self.key_lines.get(dial, self.line)
