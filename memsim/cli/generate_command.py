@@ -90,6 +90,7 @@ def command(
     _check_names(family, language)
     step = Generate(
         line=None,
+        key_lines={},
         family=family,
         seed=seed,
         form=form,
