@@ -385,8 +385,8 @@ class NearestVectors:
         exact: vectors up to which all are compared.
         probed: vectors whose signs are compared at least, where there are more.
         compared: vectors that are compared at least, of those.
-        read: gives vectors again that were added. Where there are more than `exact`, no vector is
-            kept in memory then, and those that are compared are read.
+        read: gives vectors again that were added. Where there are more than `exact`, `KEPT` at most
+            stay in memory then, and the others are read when they are compared.
     """
 
     def __init__(
@@ -430,7 +430,8 @@ class NearestVectors:
                 del self._waiting[form]
         if self._read is not None and len(self._clusters) and len(self) > self._exact:
             self._known = self._known or _KnownVectors(self._read)
-            self._vectors = self._vectors[:0]
+            # A part of the array, even one without rows, would keep all of it.
+            self._vectors = np.empty((0, 0), np.float32)
 
     def remove(self, form: int) -> None:
         """Take a vector out."""
