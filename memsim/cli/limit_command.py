@@ -13,7 +13,6 @@ import click
 from memsim.cli.limit_search import HOLDS, SEEDS, Climb, LimitSearch
 from memsim.cli.saved_runs import settings_of
 from memsim.cli.terminal import Terminal
-from memsim.config import parse_budget
 from memsim.discovery.project import find_project
 from memsim.errors import ConfigError, ExitCode, nearest
 from memsim.report import number_format
@@ -73,11 +72,12 @@ def command(
     Three stories are told for each answer.
     """
     _check_names(dials, family)
-    size = _size(budget)
+    settings = settings_of(find_project(), {"jobs": jobs, "budget": budget})
+    if len(settings.budget) > 1:
+        raise ConfigError(f"--budget is one number here, not {budget!r}")
     picture = _picture_path(plot)
-    workers = settings_of(find_project(), {"jobs": jobs}).jobs
     with tempfile.TemporaryDirectory(prefix="memsim-limit-") as folder:
-        search = LimitSearch(folder=Path(folder), budget=size, jobs=workers)
+        search = LimitSearch(folder=Path(folder), budget=settings.budget[0], jobs=settings.jobs)
         climbs = search.climbed(strategies, tuple(dict.fromkeys(dials)), family)
         if picture is not None:
             search.fill(climbs)
@@ -104,15 +104,6 @@ def _check(name: str, known: Sequence[str], noun: str, several: str) -> None:
         near = nearest(name, known)
         hint = f" (did you mean {near!r}?)" if near else ""
         raise ConfigError(f"no {noun} is called {name!r}{hint}; {several}: {', '.join(known)}")
-
-
-def _size(budget: str) -> int:
-    if "," in budget:
-        raise ConfigError(f"--budget is one number here, not {budget!r}")
-    try:
-        return parse_budget(budget)
-    except ValueError as error:
-        raise ConfigError(f"--budget {error}") from None
 
 
 def _picture_path(plot: str | None) -> Path | None:

@@ -835,8 +835,18 @@ def test_the_families_are_listed_and_a_slip_is_named(tmp_path: Path) -> None:
     slip = CliRunner().invoke(program, ["generate", "multihop"])
 
     assert all(name in listed.output for name in FAMILIES)
+    assert "facts is 10,000 at most, but 10 in implicit, 10 in preferences" in listed.output
     assert (4, "mine") == (refused.exit_code, there.read_text(encoding="utf-8"))
     assert (4, True) == (slip.exit_code, "did you mean 'multi_hop'?" in slip.output)
+
+
+@pytest.mark.parametrize("flags", [("--updates", "0"), ("--form", "count"), ("--written",)])
+def test_what_is_told_of_no_family_is_refused(flags: tuple[str, ...]) -> None:
+    """A dial without a family would be left out without a word."""
+    done = CliRunner().invoke(program, ["generate", *flags])
+
+    assert 4 == done.exit_code
+    assert f"name a family of stories: {', '.join(FAMILIES)}" in done.output
 
 
 def test_a_story_that_cannot_be_told_is_refused_without_a_line() -> None:
