@@ -80,3 +80,22 @@ def test_the_replay_of_a_long_case_ends_with_its_contexts(
     assert found is not None
     assert whole.data == found.data
     assert json.loads(found.data["reels"])["cases"]
+
+
+def test_of_turns_without_a_context_those_in_which_a_fact_moved_are_shown(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Contexts are kept for the first megabytes; what became of facts is told all the way."""
+    monkeypatch.setattr(replay_pages, "LONG", 0)
+    monkeypatch.setattr(Run, "contexts", lambda *_: iter([{"full": 4}]))
+    moved = 0
+    for case in run.cases:
+        turns = [*run.turns(case.key)]
+        late = [line for line in turns if "moved" in line and int(str(line["turn"])) >= 4]
+        moved += len(late)
+
+        first = [line for line in turns if int(str(line["turn"])) < 4]
+        shown = replay_pages._turns_shown(run, case)
+        assert [*first, *late] == shown
+        assert len(shown) < len(turns)
+    assert moved
