@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import datetime
-from heapq import nlargest
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from memsim.language.change_cues import (
     LIGHT_STEMS,
@@ -22,10 +21,12 @@ from memsim.language.change_cues import (
 )
 from memsim.language.exact_values import EXACT, Value, comparable, exact_values
 from memsim.language.text import content, fold, split_head
+from memsim.memory.layers.fact_columns import FactColumns
+from memsim.memory.layers.fact_returns import said_text
 from memsim.memory.layers.fact_subject import subject_of, told_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from memsim.memory.entry import Entry
     from memsim.memory.layers.entry_outline import EntryOutline
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
 
     Embed = Callable[[Sequence[str]], Vectors | None]
     """Vectors of texts; None where a memory has no embedder."""
+
+    FetchFacts = Callable[[Sequence[str]], Iterable[Entry]]
+    """The entries with these ids that there are."""
+
+T = TypeVar("T")
 
 # How near a statement has to be. Set on the built-in scripts; generated updates confirm it.
 
@@ -80,6 +86,13 @@ LONGEST: Final = 600
 
 FEWEST_STEMS: Final = 2
 """Stems of a fact that can be replaced, at least."""
+
+
+REMEMBERED: Final = 1024
+"""Facts whose words are kept; those of others are read again."""
+
+REREAD: Final = 64
+"""Facts that are read again together."""
 
 
 SAME_THING: Final = 0.6
@@ -154,34 +167,52 @@ class _Update:
 
 
 class FactMatcher:
-    """The facts in force of each owner, to be found by what replaces them."""
+    """The facts in force of each owner, to be found by what replaces them.
 
-    def __init__(self, embed: Embed) -> None:
+    Args:
+        embed: vectors of texts.
+        fetch: the facts with these ids, as they were written.
+    """
+
+    def __init__(self, embed: Embed, fetch: FetchFacts) -> None:
         self._embed = embed
+        self._fetch = fetch
         self.clear()
 
     def clear(self) -> None:
         """Forget all facts."""
-        self._facts: dict[str, dict[str, _Known]] = {}
-        self._with: dict[tuple[str, str], set[str]] = {}
-        self._waiting: dict[str, dict[str, Entry]] = {}
+        self._facts: dict[str, FactColumns] = {}
+        self._waiting: dict[str, dict[str, None]] = {}
+        self._fresh: dict[str, Entry] = {}
+        self._known: dict[str, _Known] = {}
 
     def put(self, entry: Entry) -> None:
         """Take in a fact as it stands now: it can be replaced while it is in force."""
         self.remove(entry)
-        if len(entry.text) > LONGEST:
-            return
         if can_be_replaced(entry):
-            # Read when a change is announced: most conversations announce none.
-            self._waiting.setdefault(entry.owner, {})[entry.id] = entry
+            self.wait(entry.owner, entry.id)
+            self._fresh[entry.id] = entry
+
+    def wait(self, owner: str, name: str) -> None:
+        """Take in a fact that can be fetched; it is read when a change is announced.
+
+        Most conversations announce none.
+        """
+        self._waiting.setdefault(owner, {})[name] = None
+
+    def written(self) -> None:
+        """Know that all facts can be fetched that were put."""
+        if len(self._fresh) > REMEMBERED:
+            self._fresh.clear()
 
     def remove(self, entry: Entry) -> None:
         """A fact is gone."""
+        self._fresh.pop(entry.id, None)
+        self._known.pop(entry.id, None)
         self._waiting.get(entry.owner, {}).pop(entry.id, None)
-        known = self._facts.get(entry.owner, {}).pop(entry.id, None)
-        if known is not None:
-            for root in known.stems:
-                self._with[entry.owner, root].discard(entry.id)
+        facts = self._facts.get(entry.owner)
+        if facts is not None and entry.id in facts:
+            facts.remove(entry.id, content(said_text(entry)))
 
     def replaced(self, stated: Sequence[Entry]) -> list[FactMatch]:
         """The facts that the statements of one message replace, the nearest first.
@@ -191,82 +222,104 @@ class FactMatcher:
         update = _update(stated) if stated else None
         if update is None:
             return []
-        self._read(stated[0].owner)
-        facts = self._facts.get(stated[0].owner, {})
-        reach = self._reach(stated[0].owner, update)
-        best = sorted(reach, key=lambda i: (-reach[i], i))[:LOOKED_AT]
-        near = self._near(update, [facts[i].text for i in best])
+        best = self._best(self._read(stated[0].owner), update)
+        near = self._near(update, [fact.text for _, _, fact in best])
         found = [
-            _match(i, facts[i], update, reach[i], cosines)
-            for i, cosines in zip(best, near, strict=True)
+            _match(name, fact, update, reach, cosines)
+            for (name, reach, fact), cosines in zip(best, near, strict=True)
         ]
+        sources = {name: fact.sources for name, _, fact in best}
         found = sorted((m for m in found if m.score >= LEAST), key=lambda m: (-m.score, m.old))
-        return [m for m in found if facts[m.old].sources == facts[found[0].old].sources]
+        return [m for m in found if sources[m.old] == sources[found[0].old]]
 
     def about(self, entry: Entry, thing: frozenset[str]) -> list[str]:
         """The facts in force that are about the thing that a statement names by these stems.
 
         A fact has the rarest of the stems that are known, and the name that the statement has.
         """
-        self._read(entry.owner)
-        facts = self._facts.get(entry.owner, {})
-        weights = {root: self._weight(entry.owner, root) for root in sorted(thing)}
+        facts = self._read(entry.owner)
+        weights = {root: _weight(facts, root) for root in sorted(thing)}
         rarest = max(weights, key=lambda root: (weights[root], root), default="")
         if not weights or not weights[rarest]:
             return []
         enough = SAME_THING * math.fsum(weights.values())
+        names = sorted(
+            facts.name(number)
+            for number in facts.numbers(rarest)
+            if math.fsum(weights[root] for root in facts.stems(number, weights)) >= enough
+            and facts.is_before(number, entry.created)
+        )
         text = split_head(entry.text)[0].strip()
         subject, name = subject_of(text), named_subject(text)
         return [
-            fact
-            for fact in sorted(self._with[entry.owner, rarest])
-            if math.fsum(weights[root] for root in sorted(thing & facts[fact].stems)) >= enough
-            and name in facts[fact].folded
-            and facts[fact].since < entry.created
-            and not told_apart(subject, subject_of(facts[fact].text))
+            one
+            for one, fact in self._look(names).items()
+            if name in fact.folded and not told_apart(subject, subject_of(fact.text))
         ]
 
     def latest(self, entry: Entry) -> list[str]:
         """The facts in force that were stated last before a statement, the latest first."""
-        self._read(entry.owner)
-        facts = self._facts.get(entry.owner, {})
-        earlier = (i for i, fact in facts.items() if fact.since < entry.created)
-        return nlargest(LOOKED_AT, earlier, key=lambda i: (facts[i].since, i))
+        return self._read(entry.owner).latest(entry.created, LOOKED_AT)
 
-    def _read(self, owner: str) -> None:
-        for entry in self._waiting.pop(owner, {}).values():
-            text = split_head(entry.text)[0].strip()
-            stems = frozenset(content(text))
-            if len(stems - LIGHT_STEMS) < FEWEST_STEMS or is_unsure(text):
-                continue
-            self._facts.setdefault(owner, {})[entry.id] = _Known(
-                text, fold(text), entry.created, entry.sources, stems, exact_values(text)
+    def _read(self, owner: str) -> FactColumns:
+        """The facts of an owner, after the words of those that wait were read."""
+        facts = self._facts.setdefault(owner, FactColumns())
+        for names in _in_parts([*self._waiting.pop(owner, ())], REMEMBERED):
+            for entry in self._entries(names):
+                text = said_text(entry)
+                stems = frozenset(content(text))
+                plain = len(entry.text) <= LONGEST and not is_unsure(text)
+                if plain and len(stems - LIGHT_STEMS) >= FEWEST_STEMS:
+                    facts.add(entry.id, entry.created, stems)
+        return facts
+
+    def _entries(self, names: Sequence[str]) -> list[Entry]:
+        fetched = {e.id: e for e in self._fetch([n for n in names if n not in self._fresh])}
+        found = (self._fresh.get(name) or fetched.get(name) for name in names)
+        return [entry for entry in found if entry is not None]
+
+    def _look(self, names: Sequence[str]) -> dict[str, _Known]:
+        """What is known of facts, by id, in their order."""
+        if len(self._known) > REMEMBERED:
+            self._known.clear()
+        for entry in self._entries([name for name in names if name not in self._known]):
+            text = said_text(entry)
+            self._known[entry.id] = _Known(
+                text=text,
+                folded=fold(text),
+                since=entry.created,
+                sources=entry.sources,
+                stems=frozenset(content(text)),
+                values=exact_values(text),
             )
-            for root in stems:
-                self._with.setdefault((owner, root), set()).add(entry.id)
+        return {name: self._known[name] for name in names if name in self._known}
 
-    def _reach(self, owner: str, update: _Update) -> dict[str, float]:
+    def _best(self, facts: FactColumns, update: _Update) -> list[tuple[str, float, _Known]]:
+        """The facts that an update may replace, by the weight of the words in common."""
+        reach = self._reach(facts, update)
+        order = sorted((-weight, facts.name(number)) for number, weight in reach.items())
+        found: list[tuple[str, float, _Known]] = []
+        for some in _in_parts(order, REREAD):
+            known = self._look([name for _, name in some])
+            for weight, name in some:
+                if name in known and update.may_replace(known[name]):
+                    found.append((name, -weight, known[name]))
+            if len(found) >= LOOKED_AT:
+                break
+        return found[:LOOKED_AT]
+
+    def _reach(self, facts: FactColumns, update: _Update) -> dict[int, float]:
         """Facts with words of an update, each with the weight of the words in common."""
-        facts = self._facts.get(owner, {})
         weight = {
-            root: round(self._weight(owner, root) * (GREETING if root in update.early else 1.0), 9)
+            root: round(_weight(facts, root) * (GREETING if root in update.early else 1.0), 9)
             for root in update.stems
         }
-        lists = [self._with.get((owner, root), set()) for root in weight]
-        found = {i for ids in lists if len(ids) <= FREQUENT for i in ids}
+        rare = (root for root in weight if facts.having(root) <= FREQUENT)
+        found = {number for root in rare for number in facts.numbers(root)}
         return {
-            i: math.fsum(sorted(weight[root] for root in update.stems & facts[i].stems))
-            for i in found
-            if update.may_replace(facts[i])
+            number: math.fsum(sorted(weight[root] for root in facts.stems(number, weight)))
+            for number in found
         }
-
-    def _weight(self, owner: str, root: str) -> float:
-        among = len(self._facts[owner]) if owner in self._facts else 0
-        found = len(self._with.get((owner, root), ()))
-        if not found:
-            return 0.0
-        rare = math.log((1 + among) / found) / math.log(1 + among)
-        return rare * (COMMON if root in LIGHT_STEMS else 1.0)
 
     def _near(self, update: _Update, old: Sequence[str]) -> list[list[float]]:
         """The cosines of each old text with each sentence of an update."""
@@ -278,6 +331,18 @@ class FactMatcher:
             return [[_shared(s.stems, text) for s in update.sentences] for text in old]
         head, tail = vectors[: len(new)], vectors[len(new) :]
         return [[round(math.fsum((o * n).tolist()), 6) for n in head] for o in tail]
+
+
+def _in_parts(whole: Sequence[T], most: int) -> Iterator[Sequence[T]]:
+    return (whole[start : start + most] for start in range(0, len(whole), most))
+
+
+def _weight(facts: FactColumns, root: str) -> float:
+    found = facts.having(root)
+    if not found:
+        return 0.0
+    rare = math.log((1 + len(facts)) / found) / math.log(1 + len(facts))
+    return rare * (COMMON if root in LIGHT_STEMS else 1.0)
 
 
 def _update(stated: Sequence[Entry]) -> _Update | None:

@@ -109,9 +109,8 @@ class Semantic:
         self._vault = vault
         self._listener = listener
         self._links = FactLinks(self._tell)
-        self._matcher = FactMatcher(vault.embed)
+        self._matcher = FactMatcher(vault.embed, vault.store.get)
         self._returned = ReturnedFacts()
-        self._unread: dict[str, tuple[str, ...]] = {}
         self._live: dict[str, dict[str, tuple[str, ...]]] = {}
         self._ended: dict[tuple[str, str], dict[str, _Ended]] = {}
         self._versions: dict[tuple[str, str], FactVersions] = {}
@@ -129,37 +128,29 @@ class Semantic:
 
     def clear(self) -> None:
         """Know no facts."""
-        known = self._live, self._ended, self._versions, self._unread
+        known = self._live, self._ended, self._versions
         for one in (*known, self._links, self._matcher, self._returned):
             one.clear()
 
     def bring(self, facts: Iterable[Entry | EntryOutline]) -> None:
         """Take in all facts of some owners, in the order of the store; none is known yet.
 
-        The words of facts that come as outlines are read when a fact is next recorded.
+        Their words are read when a change is next announced.
         """
         about: dict[tuple[str, str], list[Entry | EntryOutline]] = {}
         changed: set[tuple[str, str]] = set()
-        unread: dict[str, list[str]] = {}
         for entry in facts:
-            self._take(entry, unread)
+            if can_be_replaced(entry):
+                self._matcher.wait(entry.owner, entry.id)
+            self._place(entry)
             if entry.subject:
                 of = (entry.owner, entry.subject)
                 about.setdefault(of, []).append(entry)
                 if entry.superseded is not None:
                     changed.add(of)
-        self._unread.update((owner, tuple(names)) for owner, names in unread.items())
         for of, versions in about.items():
             if of in changed:
                 self._link(versions)
-
-    def _take(self, entry: Entry | EntryOutline, unread: dict[str, list[str]]) -> None:
-        """Take in a fact of which nothing is known yet; `unread` takes those without words."""
-        if isinstance(entry, Entry):
-            self._matcher.put(entry)
-        elif can_be_replaced(entry):
-            unread.setdefault(entry.owner, []).append(entry.id)
-        self._place(entry)
 
     def _place(self, entry: Entry | EntryOutline) -> None:
         """Note which message states a fact, and where it stands among others."""
@@ -189,14 +180,6 @@ class Semantic:
         """Whether a fact is in force that a message states."""
         return bool(self._live.get(owner, {}).get(source))
 
-    def _read(self, owner: str) -> None:
-        """Read the words of an owner's facts that were brought without them."""
-        unread = self._unread.get(owner)
-        if unread is not None:
-            for entry in self._vault.store.get(unread):
-                self._matcher.put(entry)
-            del self._unread[owner]
-
     def record(
         self, owner: str, session: str, stated: Sequence[FactStatement]
     ) -> tuple[list[Entry], list[Entry]]:
@@ -206,7 +189,6 @@ class Semantic:
         that are new or have been stated anew, and those that are in force no more. Raises
         `StoreError` if the store failed; nothing has changed.
         """
-        self._read(owner)
         draft = _Draft(self._vault.store, self._versions, self._links)
         try:
             for said in _by_message(sorted(stated, key=lambda fact: fact.time)):
@@ -219,6 +201,7 @@ class Semantic:
         except (StoreError, ModelError):
             draft.restore(self._matcher)
             raise
+        self._matcher.written()
         self._versions.update(draft.versions)
         for entry in draft.written.values():
             self._note(entry)

@@ -6,7 +6,7 @@ from array import array
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from memsim.memory.recall.text_column import TextColumn
+from memsim.memory.index.text_column import TextColumn
 from memsim.message import EPOCH
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from memsim.fast_dataclass import fast_init
 from memsim.language.text import index_terms
 from memsim.memory.entry import ROLE
+from memsim.memory.index.text_column import TextColumn
 from memsim.memory.recall.instructions import is_standing, standing_matter
 from memsim.memory.recall.outline_columns import MessageOutline, OutlineColumns
-from memsim.memory.recall.text_column import TextColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence

@@ -7,7 +7,7 @@ import gc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.memory.recall.text_column import TextColumn
+from memsim.memory.index.text_column import TextColumn
 
 
 @given(st.lists(st.tuples(st.sampled_from(["add", "set", "remove"]), st.integers(0, 99))))
