@@ -21,7 +21,7 @@ from memsim.memory.recall.timeline import read_outline
 if TYPE_CHECKING:
     from memsim.memory.entry import Entry, Layer
     from memsim.memory.layers.semantic import Semantic
-    from memsim.memory.recall.outline_columns import MessageColumns, MessageOutline
+    from memsim.memory.recall.outline_columns import MessageOutline, MessageOutlines
     from memsim.memory.recall.timeline import Timeline
     from memsim.memory.vault import Vault
     from memsim.message import TokenCounter
@@ -147,7 +147,7 @@ class MemoryState:
         """A message was recorded: it was said after all that is known, or has a place in order."""
         self.timeline.take(entry.id, outline_said(entry, self.counter), order)
 
-    def take_said(self, names: Sequence[str], said: MessageColumns, orders: Sequence[int]) -> None:
+    def take_said(self, names: Sequence[str], said: MessageOutlines, orders: Sequence[int]) -> None:
         """Take in the outlines of messages, whose entries have these ids and places.
 
         They come in the order in which they were said.

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from memsim.memory.deletion import original_of
 from memsim.memory.entry import DamagedRecord, instant
 from memsim.memory.layers.entry_outline import EntryOutline, outline_made
-from memsim.memory.recall.outline_columns import MessageColumns, MessageOutline
+from memsim.memory.recall.outline_columns import MessageOutline, MessageOutlines
 from memsim.memory.state import MADE, outline_said
 from memsim.message import EPOCH
 
@@ -84,7 +84,7 @@ class OutlineCodec:
         check_sum = _check_sum(instant(entry.created), entry.id, text)
         return f"{self._made}{check_sum}{text}"
 
-    def messages(self, store: Store, written: Sequence[WrittenOutline]) -> MessageColumns:
+    def messages(self, store: Store, written: Sequence[WrittenOutline]) -> MessageOutlines:
         """The outlines of messages in these rows.
 
         Those of other outlines are made anew of their entries. Raises `DamagedRecord`, or an error
@@ -94,10 +94,10 @@ class OutlineCodec:
         if any(len(values) != _OF_MESSAGE for values in held):
             raise TypeError("an entry is in the order, and holds no message")
         if not held:
-            return MessageColumns(*([()] * len(MessageColumns._fields)))
+            return MessageOutlines(*([()] * len(MessageOutlines._fields)))
         source, session, created, *rest = zip(*held, strict=True)
         owners = [shelf.owner for *_, shelf in written]
-        return MessageColumns(owners, source, session, _moments(created), *rest)
+        return MessageOutlines(owners, source, session, _moments(created), *rest)
 
     def made(
         self, store: Store, written: Sequence[WrittenOutline]

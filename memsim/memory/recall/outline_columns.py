@@ -37,7 +37,7 @@ class MessageOutline(NamedTuple):
     repeated: bytes | None
 
 
-class MessageColumns(NamedTuple):
+class MessageOutlines(NamedTuple):
     """The outlines of several messages: the fields of `MessageOutline`, each of all of them.
 
     Two are as the file has them. `created` are microseconds since `EPOCH`, and `repeated` are the
@@ -118,7 +118,7 @@ class OutlineColumns:
             self._matter[number] = said.matter
         return number
 
-    def extend(self, said: MessageColumns) -> Sequence[int]:
+    def extend(self, said: MessageOutlines) -> Sequence[int]:
         """Take outlines in, in their order; gives their numbers."""
         if self._free:
             return [self.add(outline) for outline in said.outlines()]

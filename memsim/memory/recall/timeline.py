@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from memsim.memory.entry import Entry
     from memsim.memory.layers.entry_outline import EntryOutline
     from memsim.memory.permissions import Where
-    from memsim.memory.recall.outline_columns import MessageColumns
+    from memsim.memory.recall.outline_columns import MessageOutlines
 
 
 @fast_init
@@ -241,7 +241,7 @@ class Neighbours:
         lines.append(source, tokens, turn, number, asks=asks)
 
     def extend(
-        self, session: str, sources: Sequence[str], said: MessageColumns, places: Sequence[int]
+        self, session: str, sources: Sequence[str], said: MessageOutlines, places: Sequence[int]
     ) -> None:
         """As `append`, of several messages of a session, whose outlines stand at these places."""
         lines = self._lines.get(session)
@@ -501,7 +501,7 @@ class Timeline:
         self._talk.append(name, session, said.tokens, said.turn, said.question, moment)
         self._count = max(self._count, place) + 1
 
-    def take_all(self, names: Sequence[str], said: MessageColumns, orders: Sequence[int]) -> None:
+    def take_all(self, names: Sequence[str], said: MessageOutlines, orders: Sequence[int]) -> None:
         """As `take`, of several that come in the order in which they were said."""
         if not names:
             return
@@ -520,7 +520,7 @@ class Timeline:
         self._join_talk(names, said)
         self._count = max(self._count, *orders) + 1
 
-    def _join_talk(self, names: Sequence[str], said: MessageColumns) -> None:
+    def _join_talk(self, names: Sequence[str], said: MessageOutlines) -> None:
         """Put messages behind the others of their owners and of their conversations."""
         for owner, places in _alike(said.owner):
             of = self._of.setdefault(owner, {})

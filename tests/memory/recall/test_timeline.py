@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.memory.entry import Entry
-from memsim.memory.recall.outline_columns import MessageColumns, MessageOutline, microseconds
+from memsim.memory.recall.outline_columns import MessageOutline, MessageOutlines, microseconds
 from memsim.memory.recall.timeline import DESCRIBED, Timeline
 from memsim.message import EPOCH
 
@@ -137,14 +137,14 @@ SAID = st.builds(
 )
 
 
-def in_columns(said: list[MessageOutline]) -> MessageColumns:
+def in_columns(said: list[MessageOutline]) -> MessageOutlines:
     """Outlines as a file has them."""
     rows: list[list[Any]] = [
         [*one[:3], microseconds(one.created), *one[4:-1], one.repeated and one.repeated.hex()]
         for one in said
     ]
-    columns: list[Any] = [[one[n] for one in rows] for n in range(len(MessageColumns._fields))]
-    return MessageColumns(*columns)
+    columns: list[Any] = [[one[n] for one in rows] for n in range(len(MessageOutlines._fields))]
+    return MessageOutlines(*columns)
 
 
 def known_of(timeline: Timeline, names: list[str]) -> list[Any]:
