@@ -198,8 +198,22 @@ class CachedShelf:
             return
         self._list(connection)
 
-    def _list(self, connection: sqlite3.Connection) -> None:
-        """Read what its entries are called, and when they were created."""
+    def outlines(self, connection: sqlite3.Connection) -> list[tuple[str, str, str | None]]:
+        """Creation and id of its entries, in this order, each with its outline.
+
+        Raises `Damaged` if one is missing, or they are not in order.
+        """
+        listed = self._list(connection)
+        about = rows.outlines(connection, self.number)
+        if len(about) != len(listed):
+            raise DamagedRecord(f"the entries of shelf {self.number} are not those written")
+        return [(created, source, about[number]) for created, source, number, _ in listed]
+
+    def _list(self, connection: sqlite3.Connection) -> list[tuple[str, str, int, int]]:
+        """Read what its entries are called, and when they were created.
+
+        Gives creation, id, number and length of each, in the order of the first two.
+        """
         found = connection.execute(
             "SELECT created, id, number, length FROM entries WHERE shelf = ? ORDER BY created, id",
             (self.number,),
@@ -213,9 +227,10 @@ class CachedShelf:
             self._created = {number: created for created, _, number, _ in found}
             self._ids = {number: source for _, source, number, _ in found}
         if self._numbers is None:
-            found.sort(key=itemgetter(2))
-            self._numbers = array("q", [number for _, _, number, _ in found])
-            self._lengths = array("i", [length for _, _, _, length in found])
+            by_number = sorted(found, key=itemgetter(2))
+            self._numbers = array("q", [number for _, _, number, _ in by_number])
+            self._lengths = array("i", [length for _, _, _, length in by_number])
+        return found
 
     def unlist(self) -> None:
         """Read what its entries are called again when it is next asked for."""
@@ -280,16 +295,12 @@ class CachedShelf:
         """Its vectors, by number."""
         if self.vectors is None:
             self.check(connection)
-            found = connection.execute(
-                "SELECT number, vector FROM entries WHERE shelf = ? AND vector IS NOT NULL"
-                " ORDER BY number",
-                (self.number,),
-            )
             vectors = NearestVectors(
-                exact=EXACT_ON_SHELF, read=partial(self._shelving.vectors, dimension)
+                exact=EXACT_ON_SHELF, read=partial(self._shelving.vectors, self.number, dimension)
             )
-            while some := found.fetchmany(READ_AT_ONCE):
-                vectors.add([n for n, _ in some], rows.unpack([v for _, v in some], dimension))
+            found = rows.shelf_vectors(connection, self.number, dimension, READ_AT_ONCE)
+            for numbers, read in found:
+                vectors.add(numbers, read)
             self.vectors = vectors
         return self.vectors
 
@@ -450,9 +461,9 @@ class ShelfCache:
         """Where postings and vectors come from that are not known."""
         self._connection = connection
 
-    def vectors(self, dimension: int, numbers: Sequence[int]) -> Vectors:
-        """The vectors of entries, read; raises as `rows.vectors`."""
-        return rows.vectors(self._connection, numbers, dimension)
+    def vectors(self, shelf: int, dimension: int, numbers: Sequence[int]) -> Vectors:
+        """The vectors of entries on a shelf, read; raises as `rows.vectors`."""
+        return rows.vectors(self._connection, shelf, numbers, dimension)
 
     def postings(self, held: CachedShelf, term: str) -> Postings:
         """Where a term stands on a shelf: known, or read."""

@@ -44,9 +44,14 @@ ENTRY: Final = "SELECT number, shelf, id, created, length, check_sum, record FRO
 ENTRIES: Final = f"{ENTRY} WHERE number IN (SELECT value FROM json_each(?))"  # noqa: S608 - no value
 """Selects it for a JSON list of numbers."""
 
-_VECTORS: Final = (
-    "SELECT number, vector FROM entries WHERE number IN (SELECT value FROM json_each(?))"
-)
+_VECTORS: Final = "SELECT place, vector FROM beside WHERE place IN (SELECT value FROM json_each(?))"
+
+NUMBER_BITS: Final = 36
+"""Bits of a place for the number of an entry: 68 thousand million entries, and as many places for
+each of 134 million shelves."""
+
+_WHOLE: Final = 0x2144DF1C
+"""The CRC-32 of any bytes with their own CRC-32 after them, little end first."""
 
 _REMEMBERED: Final = 4096
 """Entries that are kept as they were read."""
@@ -99,21 +104,26 @@ def add(connection: sqlite3.Connection, item: WriteItem, shelf: int, about: str 
     record, created = encode(entry), instant(entry.created)
     told = check_sum(record, source, shelf, created, len(terms))
     number = connection.execute(
-        "INSERT INTO entries (id, shelf, created, length, check_sum, about, record, vector)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            source,
-            shelf,
-            created,
-            len(terms),
-            told,
-            about,
-            record,
-            None if vector is None else pack(vector),
-        ),
+        "INSERT INTO entries (id, shelf, created, length, check_sum, record)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (source, shelf, created, len(terms), told, record),
     ).lastrowid
     assert number is not None  # noqa: S101 - an INSERT gives one
+    connection.execute(
+        "INSERT INTO beside VALUES (?, ?, ?)",
+        (place_of(shelf, number), about, None if vector is None else pack(vector)),
+    )
     return EntryRow(number, shelf, told, len(terms), counts, created, source)
+
+
+def place_of(shelf: int, number: int) -> int:
+    """Where an entry is in `beside`, in which those of one shelf stand together."""
+    return shelf << NUMBER_BITS | number
+
+
+def span(shelf: int) -> tuple[int, int]:
+    """The first place of a shelf in `beside`, and the last one."""
+    return place_of(shelf, 0), place_of(shelf + 1, 0) - 1
 
 
 def index(connection: sqlite3.Connection, written: Iterable[EntryRow]) -> None:
@@ -150,6 +160,7 @@ def remove(connection: sqlite3.Connection, source: str, indexed: int) -> EntryRo
             (row.number, _tokens(row.shelf, row.counts)),
         )
     connection.execute("DELETE FROM entries WHERE number = ?", (row.number,))
+    connection.execute("DELETE FROM beside WHERE place = ?", (place_of(row.shelf, row.number),))
     return row
 
 
@@ -275,15 +286,44 @@ def pack(vector: Vectors) -> bytes:
     return raw + zlib.crc32(raw).to_bytes(4, "little")
 
 
-def vectors(connection: sqlite3.Connection, numbers: Sequence[int], dimension: int) -> Vectors:
-    """The vectors of entries, shape (len(numbers), dimension).
+def outlines(connection: sqlite3.Connection, shelf: int) -> dict[int, str | None]:
+    """The outlines of the entries on a shelf, by number; None for one that has none."""
+    first, last = span(shelf)
+    found = connection.execute(
+        "SELECT place - ?, about FROM beside WHERE place BETWEEN ? AND ?", (first, first, last)
+    )
+    return dict(found.fetchall())
+
+
+def shelf_vectors(
+    connection: sqlite3.Connection, shelf: int, dimension: int, together: int
+) -> Iterator[tuple[list[int], Vectors]]:
+    """The numbers of all entries on a shelf that have vectors, ascending, with these.
+
+    So many come at a time. Raises as `unpack`.
+    """
+    first, last = span(shelf)
+    found = connection.execute(
+        "SELECT place - ?, vector FROM beside WHERE place BETWEEN ? AND ? AND vector IS NOT NULL"
+        " ORDER BY place",
+        (first, first, last),
+    )
+    while some := found.fetchmany(together):
+        yield [number for number, _ in some], unpack([vector for _, vector in some], dimension)
+
+
+def vectors(
+    connection: sqlite3.Connection, shelf: int, numbers: Sequence[int], dimension: int
+) -> Vectors:
+    """The vectors of entries on a shelf, shape (len(numbers), dimension).
 
     Raises `DamagedRecord` if one of them is not there, or not as it was written.
     """
-    found = dict(connection.execute(_VECTORS, (f"[{','.join(map(str, numbers))}]",)).fetchall())
-    if found.keys() != {*numbers}:
+    places = [place_of(shelf, number) for number in numbers]
+    found = dict(connection.execute(_VECTORS, (f"[{','.join(map(str, places))}]",)).fetchall())
+    if found.keys() != {*places}:
         raise DamagedRecord("the vector of an entry is not there")
-    return unpack([found[number] for number in numbers], dimension)
+    return unpack([found[place] for place in places], dimension)
 
 
 def unpack(blobs: Sequence[bytes], dimension: int) -> Vectors:
@@ -293,13 +333,12 @@ def unpack(blobs: Sequence[bytes], dimension: int) -> Vectors:
     """
     if not all(isinstance(blob, bytes) for blob in blobs):
         raise DamagedRecord("a vector is damaged: it is not bytes")
-    raw = [blob[:-4] for blob in blobs]
-    for blob, numbers in zip(blobs, raw, strict=True):
-        told = int.from_bytes(blob[-4:], "little")
-        if len(numbers) != 4 * dimension or zlib.crc32(numbers) != told:
-            raise DamagedRecord("a vector is damaged: its check sum is wrong")
-    found = np.frombuffer(b"".join(raw), "<f4").reshape(len(raw), dimension)
-    return found.astype(np.float32)
+    size = 4 * dimension + 4
+    if {*map(len, blobs)} != {size} or {*map(zlib.crc32, blobs)} != {_WHOLE}:
+        raise DamagedRecord("a vector is damaged: its check sum is wrong")
+    found = np.frombuffer(b"".join(blobs), np.uint8).reshape(len(blobs), size)
+    numbers = np.ascontiguousarray(found[:, :-4]).view("<f4")
+    return numbers.astype(np.float32, copy=False)
 
 
 def check_sum(record: str, *columns: object) -> int:

@@ -143,7 +143,7 @@ class SQLite:
             if made == self._embedded:
                 return
             self._note(made)
-            connection.execute("UPDATE entries SET vector = NULL WHERE vector IS NOT NULL")
+            connection.execute("UPDATE beside SET vector = NULL WHERE vector IS NOT NULL")
             connection.execute("UPDATE shelves SET version = ?", (changes,))
             connection.execute("UPDATE status SET changes = ?", (changes,))
 
@@ -236,12 +236,8 @@ class SQLite:
         with self._reading() as connection:
             found: list[WrittenOutline] = []
             for held in self._shelving.admitted(where):
-                held.check(connection)
-                rows_there = connection.execute(
-                    "SELECT created, id, about FROM entries WHERE shelf = ?",
-                    (held.number,),
-                )
-                found += [(*row, held.shelf) for row in rows_there]
+                shelf = held.shelf
+                found += [(*row, shelf) for row in held.outlines(connection)]
             return sorted(found, key=itemgetter(0, 1))
 
     def count(self, where: Where) -> int:
@@ -449,7 +445,7 @@ class SQLite:
             schema.index_anew(connection)
             rows.scrub(connection, _OPENING)
         elif not schema.is_current(connection):
-            raise self._laid_out_otherwise("open it once to bring it up to date")
+            raise self._laid_out_otherwise(schema.UPDATE)
 
     def _refresh(self) -> int:
         with rows.reading(self._path):
