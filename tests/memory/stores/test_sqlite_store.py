@@ -878,3 +878,29 @@ def test_few_lists_of_words_are_kept_in_memory(path: Path, monkeypatch: pytest.M
     assert 0 < len(store._shelving._postings) <= 10
     store.erase([entry("1").id])
     store.close()
+
+
+def test_words_that_came_into_the_index_later_are_found(path: Path) -> None:
+    """Also where the index ends at the number at which it ended when its words were read."""
+    store, other = SQLite(path), SQLite(path)
+    assert [[]] * 2 == [one.lexical("heron", ALL, 5) for one in (store, other)]
+    store.erase([entry(f"{n}").id for n in range(69, 90)])  # numbers from 70 on, which come again
+    herons = [entry(f"heron {n}", "heron") for n in range(70)]
+    store.write(herons)
+    store.erase([heron.id for heron in herons[1:]])
+
+    assert [(70, 70)] == selected(path, "SELECT indexed, max(number) FROM status, entries")
+    for one in (store, other):
+        assert [herons[0].id] == [hit.id for hit in one.lexical("heron", ALL, 99)]
+        one.close()
+
+
+@pytest.mark.parametrize("term", ["日本語", "é", "x" * 200, "o'neil", "a-1700", "node_3.14"])
+def test_words_of_every_kind_are_known_to_be_in_the_index(path: Path, term: str) -> None:
+    """What is not known to be there is not looked for."""
+    store = SQLite(path)
+    store.lexical("falcon", ALL, 5)
+    store.write([entry(f"new {n}", f"{term} {n}") for n in range(70)])
+
+    assert [0, 70] == [len(store.lexical(word, ALL, 99)) for word in ("xx", term)]
+    store.close()

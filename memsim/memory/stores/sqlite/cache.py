@@ -47,6 +47,7 @@ class TailIndex:
 
     def __init__(self) -> None:
         self.indexed = 0
+        self._times_indexed = 0
         self.forget()
 
     def forget(self) -> None:
@@ -68,13 +69,22 @@ class TailIndex:
         if self.indexed > last:
             raise DamagedRecord("more is told to be indexed than is there")
 
-    def places(self, connection: sqlite3.Connection, shelf: int, term: str) -> TermPlaces:
+    @property
+    def version(self) -> tuple[int, int]:
+        """What is another where words of a shelf may have come into the index."""
+        return self.indexed, self._times_indexed
+
+    def places(
+        self, connection: sqlite3.Connection, shelf: int, term: str, *, indexed: bool
+    ) -> TermPlaces:
         """Where a term stands on a shelf, in the index and after it.
+
+        It is not looked for in the index unless it may be `indexed`.
 
         Raises `Damaged` if an entry on the shelf is. Raises `Misindexed` if the index holds what is
         not in it yet.
         """
-        numbers, times = rows.places(connection, shelf, term)
+        numbers, times = rows.places(connection, shelf, term) if indexed else rows.NOWHERE
         if len(numbers) and numbers[-1] > self.indexed:
             raise IndexMismatch("the index of words names entries that are not indexed")
         late = [row for row in self._on(connection, shelf) if term in row.counts]
@@ -117,6 +127,7 @@ class TailIndex:
                 break
         rows.index(connection, [self._rows.pop(n) for n in sorted(self._rows) if n <= up_to])
         self.indexed = up_to
+        self._times_indexed += 1
 
     def _on(self, connection: sqlite3.Connection, shelf: int) -> list[EntryRow]:
         """Those on a shelf, by number."""
@@ -158,6 +169,11 @@ MOST_QUESTIONS: Final = 256
 READ_AT_ONCE: Final = 8192
 """Vectors that are read together when a shelf is searched first."""
 
+SPELT: Final = 4096
+"""Entries of a shelf up to which it is known which terms it has in the index, so that the others
+are not looked for: a question has a hundred that a misspelt word may be. To read which there are
+takes as long as to look for 30 terms, where there are 1,000 entries."""
+
 LISTED: Final = 8192
 """Entries of a shelf up to which it is kept in memory what they are called: 3 MB."""
 
@@ -180,10 +196,13 @@ class CachedShelf:
         self._checked = False
         self._created: dict[int, str] | None = None
         self._ids: dict[int, str] = {}
+        self._vocabulary = ""
+        self._vocabulary_of: tuple[int, int] | None = None
 
     def forget(self) -> None:
         """Read everything again when it is next asked for."""
         self._checked = False
+        self._vocabulary_of = None
         self.vectors = None
         self._numbers = None
         self._lengths = array("i")
@@ -280,7 +299,9 @@ class CachedShelf:
     def read_postings(self, connection: sqlite3.Connection, term: str) -> Postings:
         """Where a term stands, from the database."""
         held = Postings(term)
-        numbers, times = self._shelving.tail.places(connection, self.number, term)
+        numbers, times = self._shelving.tail.places(
+            connection, self.number, term, indexed=self._may_hold(connection, term)
+        )
         if len(numbers):
             self._read_lengths(connection)
             known = np.frombuffer(self._numbers or b"", np.int64)
@@ -290,6 +311,18 @@ class CachedShelf:
             held.extend(numbers, times, np.frombuffer(self._lengths, np.intc)[at])
             held.documents = len(numbers)
         return held
+
+    def _may_hold(self, connection: sqlite3.Connection, term: str) -> bool:
+        """Whether a term may stand in the index."""
+        if self.entries > SPELT:
+            return True
+        version = self._shelving.tail.version
+        if self._vocabulary_of != version:
+            # One text, since the garbage collector would look at each term of a set.
+            terms = rows.vocabulary(connection, self.number)
+            self._vocabulary = "\n".join(("", *sorted(terms), ""))
+            self._vocabulary_of = version
+        return f"\n{rows.short(term)}\n" in self._vocabulary
 
     def read_vectors(self, connection: sqlite3.Connection, dimension: int) -> NearestVectors:
         """Its vectors, by number."""

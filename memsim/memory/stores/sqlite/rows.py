@@ -96,6 +96,10 @@ class TermPlaces(NamedTuple):
     times: Counts
 
 
+NOWHERE: Final = TermPlaces(np.empty(0, np.int64), np.empty(0, np.intc))
+"""Of a term that stands nowhere."""
+
+
 def add(connection: sqlite3.Connection, item: WriteItem, shelf: int, about: str | None) -> EntryRow:
     """Write an entry's row; its words are not indexed yet. `about` is its outline."""
     source, entry, vector = item
@@ -357,7 +361,7 @@ def check_counts(*counts: object) -> None:
 
 def places(connection: sqlite3.Connection, shelf: int, term: str) -> TermPlaces:
     """Where a term stands on a shelf."""
-    start = f"{shelf}~{_short(term)}~"
+    start = f"{shelf}~{short(term)}~"
     found: list[Numbers] = []
     times: list[int] = []
     # Joined inside SQLite, since fetching rows one by one would take five times as long.
@@ -371,11 +375,26 @@ def places(connection: sqlite3.Connection, shelf: int, term: str) -> TermPlaces:
             raise DamagedRecord(f"the index of words is damaged: {error}") from error
         found.append(np.array(joined.split(","), np.int64))
     if not found:
-        return TermPlaces(np.empty(0, np.int64), np.empty(0, np.intc))
+        return NOWHERE
     numbers = np.concatenate(found)
     often = np.repeat(np.array(times, np.intc), [len(f) for f in found])
     order = np.argsort(numbers)
     return TermPlaces(numbers[order], often[order])
+
+
+def name_terms(connection: sqlite3.Connection) -> None:
+    """Have the terms of the index as a table of this connection, which `vocabulary` reads."""
+    connection.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab (main, words, row)")
+
+
+def vocabulary(connection: sqlite3.Connection, shelf: int) -> set[str]:
+    """The terms of a shelf that are in the index, as `short` gives them."""
+    start = f"{shelf}~"
+    found = connection.execute(
+        "SELECT term FROM temp.vocabulary WHERE term >= ? AND term < ?",
+        (start, f"{start[:-1]}\x7f"),
+    )
+    return {token[len(start) : token.rindex("~")] for (token,) in found}
 
 
 def ranked(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
@@ -388,10 +407,11 @@ def ranked(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, 
 
 
 def _tokens(shelf: int, counts: Counter[str]) -> str:
-    return " ".join([f"{shelf}~{_short(term)}~{times}" for term, times in counts.items()])
+    return " ".join([f"{shelf}~{short(term)}~{times}" for term, times in counts.items()])
 
 
-def _short(term: str) -> str:
+def short(term: str) -> str:
+    """A term as the index has it."""
     if len(term) <= _LONG:
         return term
     return f"@{hashlib.blake2b(term.encode(), digest_size=16).hexdigest()}"

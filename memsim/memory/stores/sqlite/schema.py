@@ -151,6 +151,7 @@ def connect(path: Path, *, readonly: bool = False, durable: bool = False) -> sql
             if not readonly:
                 _bring_apart(connection)
             _check(connection, path)
+            rows.name_terms(connection)
             if durable:
                 connection.execute("PRAGMA synchronous = FULL")
             if readonly:
