@@ -13,11 +13,11 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-from memsim.memory.permissions import Where, was_said
+from memsim.memory.permissions import Where
 from memsim.memory.state import MADE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from memsim.memory.layers.entry_outline import EntryOutline
     from memsim.memory.permissions import Permissions
@@ -80,7 +80,7 @@ class SavedOwners:
     def _bring(self, owners: Collection[str]) -> None:
         try:
             with self._file.snapshot(), self._file.reading():
-                self._take(self._written(owners))
+                self._take(self._written(owners), self._file.places(owners))
         except BaseException:
             self.release()  # what was taken in until then says nothing of whom
             raise
@@ -94,13 +94,12 @@ class SavedOwners:
             found += self._file.sqlite.outlines(where)
         return sorted(found, key=itemgetter(0, 1)) if len(owners) > 1 else found
 
-    def _take(self, written: Sequence[WrittenOutline]) -> None:
-        """Take rows in.
+    def _take(self, written: Sequence[WrittenOutline], order: Mapping[str, int]) -> None:
+        """Take rows in, by their places in the order.
 
         Raises `StoreError` if a message has no place in the order.
         """
         state, store = self._state, self._state.vault.store
-        order = self._file.places([name for _, name, _, shelf in written if was_said(shelf)])
         said = sorted([row for row in written if row[1] in order], key=lambda row: order[row[1]])
         names = [name for _, name, _, _ in said]
         state.take_said(

@@ -61,9 +61,10 @@ def placed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     places = MemoryFile.places
 
-    def asked(file: MemoryFile, entries: list[str]) -> dict[str, int]:
-        seen.extend(entries)
-        return places(file, entries)
+    def asked(file: MemoryFile, owners: list[str]) -> dict[str, int]:
+        found = places(file, owners)
+        seen.extend(found)
+        return found
 
     monkeypatch.setattr(MemoryFile, "places", asked)
     return seen

@@ -250,6 +250,20 @@ class SQLite:
         with self._reading():
             return {held.shelf.owner for held in self._shelving.admitted(where)}
 
+    def owner_of(self, ids: Collection[str]) -> dict[str, str]:
+        """Whose each of these entries is; nothing of those that are not there."""
+        with self._reading() as connection:
+            found = connection.execute(
+                "SELECT id, shelf FROM entries WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(_possible(ids)),),
+            )
+            return {source: self._shelving[shelf].shelf.owner for source, shelf in found}
+
+    def owner_of_shelf(self) -> list[tuple[int, str]]:
+        """The numbers of all shelves, each with the owner of what is on it."""
+        with self._reading():
+            return [(held.number, held.shelf.owner) for held in self._shelving]
+
     def lexical(self, text: str, where: Where, k: int) -> list[Hit]:
         """The best by words; see `Store`."""
         return self._by_words(
