@@ -45,7 +45,7 @@ _HEAD: Final = 16
 _OF_MESSAGE: Final = 11
 """Values of the outline of a message."""
 
-_TOGETHER: Final = 256
+_TOGETHER: Final = 64
 """Outlines that are read at once."""
 
 _UTC: Final = "+00:00"
@@ -90,13 +90,14 @@ class OutlineCodec:
         Those of other outlines are made anew of their entries. Raises `DamagedRecord`, or an error
         of a value of the wrong kind, if one is damaged.
         """
-        held = self._held(store, written)
-        if any(len(values) != _OF_MESSAGE for values in held):
-            raise TypeError("an entry is in the order, and holds no message")
-        if not held:
-            return MessageOutlines(*([()] * len(MessageOutlines._fields)))
-        source, session, created, *rest = zip(*held, strict=True)
-        owners = [shelf.owner for *_, shelf in written]
+        columns: list[list[Any]] = [[] for _ in range(_OF_MESSAGE)]
+        for held in self._held(store, written):
+            if any(len(values) != _OF_MESSAGE for values in held):
+                raise TypeError("an entry is in the order, and holds no message")
+            for column, values in zip(columns, zip(*held, strict=True), strict=True):
+                column.extend(values)
+        source, session, created, *rest = columns
+        owners = [owner for *_, owner in written]
         return MessageOutlines(owners, source, session, _moments(created), *rest)
 
     def made(
@@ -106,23 +107,26 @@ class OutlineCodec:
 
         Raises as `messages`.
         """
-        for start in range(0, len(written), _TOGETHER):
-            some = written[start : start + _TOGETHER]
-            for (_, name, _, shelf), values in zip(some, self._held(store, some), strict=True):
-                yield None if len(values) == _OF_MESSAGE else _entry(name, shelf.owner, values)
+        rows = iter(written)
+        for held in self._held(store, written):
+            for values in held:
+                _, name, _, owner = next(rows)
+                yield None if len(values) == _OF_MESSAGE else _entry(name, owner, values)
 
-    def _held(self, store: Store, written: Sequence[WrittenOutline]) -> list[list[Any]]:
-        """The values of the outlines in rows."""
+    def _held(self, store: Store, written: Sequence[WrittenOutline]) -> Iterator[list[list[Any]]]:
+        """The values of the outlines in rows, of some at a time.
+
+        The garbage collector would look at all that are there at once, and keep them for long.
+        """
         others = [name for _, name, about, _ in written if not self._is_current(about)]
         anew = {entry.id: self._text(entry) for entry in store.get(others)} if others else {}
-        texts = [anew[row[1]] if row[1] in anew else _text(row) for row in written]
-        held: list[list[Any]] = []
-        # One after the other, since the garbage collector would look at all that is read at once.
-        for start in range(0, len(texts), _TOGETHER):
-            held += _FROM_JSON(f"[{','.join(texts[start : start + _TOGETHER])}]")[0]
-        if len(held) != len(texts):
-            raise DamagedRecord("an outline is damaged: it is several")
-        return held
+        for start in range(0, len(written), _TOGETHER):
+            some = written[start : start + _TOGETHER]
+            texts = [anew[row[1]] if row[1] in anew else _text(row) for row in some]
+            held: list[list[Any]] = _FROM_JSON(f"[{','.join(texts)}]")[0]
+            if len(held) != len(some):
+                raise DamagedRecord("an outline is damaged: it is several")
+            yield held
 
     def _text(self, entry: Entry) -> str:
         outline = self.of(entry)
@@ -178,6 +182,8 @@ def _moments(created: Sequence[str]) -> list[int]:
     """Instants that `instant` wrote, in microseconds since `EPOCH`."""
     import numpy as np
 
+    if not created:
+        return []
     begun = np.array([text.removesuffix(_UTC) for text in created], "M8[us]")
     passed = begun - np.datetime64(_EPOCH)
     found: list[int] = passed.astype(np.int64).tolist()

@@ -71,7 +71,7 @@ ENTRIES = {
 def test_an_outline_is_read_as_it_was_made(name: str) -> None:
     """What a memory does with it is what it would do with the outline of the entry itself."""
     entry, codec = ENTRIES[name], OutlineCodec(COUNTER, "terms")
-    row = (instant(entry.created), entry.id, codec.write(entry), entry.shelf)
+    row = (instant(entry.created), entry.id, codec.write(entry), entry.owner)
 
     assert codec.of(entry) == read(codec, InMemory(), row)
 
@@ -92,7 +92,7 @@ def test_an_outline_of_other_terms_is_made_anew(analysis: str) -> None:
         instant(entry.created),
         entry.id,
         OutlineCodec(COUNTER, analysis).write(entry),
-        entry.shelf,
+        entry.owner,
     )
     codec = OutlineCodec(COUNTER, "terms")
 
@@ -104,8 +104,8 @@ def test_the_outline_of_another_entry_is_damage() -> None:
     entry, codec = FACT, OutlineCodec(COUNTER, "terms")
     about = codec.write(entry)
     for row in (
-        (instant(entry.created), "f" * 32, about, entry.shelf),
-        (instant(LATER), entry.id, about, entry.shelf),
+        (instant(entry.created), "f" * 32, about, entry.owner),
+        (instant(LATER), entry.id, about, entry.owner),
     ):
         with pytest.raises(DamagedRecord, match="check sum"):
             read(codec, InMemory(), row)

@@ -15,6 +15,7 @@ import time
 import zlib
 from collections import Counter
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -296,7 +297,7 @@ def outlines(connection: sqlite3.Connection, shelf: int) -> dict[int, str | None
     found = connection.execute(
         "SELECT place - ?, about FROM beside WHERE place BETWEEN ? AND ?", (first, first, last)
     )
-    return dict(found.fetchall())
+    return dict(found)
 
 
 def shelf_vectors(
@@ -312,8 +313,15 @@ def shelf_vectors(
         " ORDER BY place",
         (first, first, last),
     )
-    while some := found.fetchmany(together):
-        yield [number for number, _ in some], unpack([vector for _, vector in some], dimension)
+    while True:
+        numbers: list[int] = []
+        blobs: list[bytes] = []
+        for number, blob in islice(found, together):
+            numbers.append(number)
+            blobs.append(blob)
+        if not numbers:
+            return
+        yield numbers, unpack(blobs, dimension)
 
 
 def vectors(

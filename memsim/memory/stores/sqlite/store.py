@@ -26,7 +26,7 @@ from memsim.memory.stores.sqlite.schema import StoreIdentity
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from memsim.memory.entry import Entry, Shelf
+    from memsim.memory.entry import Entry
     from memsim.memory.index.postings import ScoredNumbers, ShelfWords
     from memsim.memory.permissions import Where
     from memsim.memory.stores import WriteItem
@@ -37,8 +37,8 @@ _Found = TypeVar("_Found")
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _ASKED_AT_ONCE: Final = 500
 
-WrittenOutline = tuple[str, str, str | None, "Shelf"]
-"""Creation and id of an entry, its outline, and its shelf."""
+WrittenOutline = tuple[str, str, str | None, str]
+"""Creation and id of an entry, its outline, and its owner."""
 
 _FEW: Final = 16
 """Shelves of a search of which it is kept in memory what their entries are called."""
@@ -236,8 +236,8 @@ class SQLite:
         with self._reading() as connection:
             found: list[WrittenOutline] = []
             for held in self._shelving.admitted(where):
-                shelf = held.shelf
-                found += [(*row, shelf) for row in held.outlines(connection)]
+                owner = held.shelf.owner
+                found += [(*row, owner) for row in held.outlines(connection)]
             return sorted(found, key=itemgetter(0, 1))
 
     def count(self, where: Where) -> int:
