@@ -21,7 +21,7 @@ from memsim.memory.recall.timeline import read_outline
 if TYPE_CHECKING:
     from memsim.memory.entry import Entry, Layer
     from memsim.memory.layers.semantic import Semantic
-    from memsim.memory.recall.outline_columns import MessageOutline
+    from memsim.memory.recall.outline_columns import MessageOutline, MessageOutlines
     from memsim.memory.recall.timeline import Timeline
     from memsim.memory.vault import Vault
     from memsim.message import TokenCounter
@@ -147,14 +147,12 @@ class MemoryState:
         """A message was recorded: it was said after all that is known, or has a place in order."""
         self.timeline.take(entry.id, outline_said(entry, self.counter), order)
 
-    def take_said(self, name: str, outline: MessageOutline | EntryOutline, order: int) -> None:
-        """Take in the outline of a message, whose entry has this id and place.
+    def take_said(self, names: Sequence[str], said: MessageOutlines, orders: Sequence[int]) -> None:
+        """Take in the outlines of messages, whose entries have these ids and places.
 
-        Those of one owner come in the order in which they were said.
+        They come in the order in which they were said.
         """
-        if isinstance(outline, EntryOutline):
-            raise TypeError("an entry is in the order, and holds no message")
-        self.timeline.take(name, outline, order)
+        self.timeline.take_all(names, said, orders)
 
     def take_made(self, outlines: Iterable[EntryOutline]) -> None:
         """Take in the outlines of what was made of messages, in the order of the store."""

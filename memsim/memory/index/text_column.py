@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -53,9 +53,20 @@ class TextColumn:
     def append(self, text: str) -> None:
         """Put a text behind the others."""
         if self._length == len(self._held):
-            import numpy as np
-
-            more = np.empty(_LEAST + self._length // 4, object)
-            self._held = np.concatenate((self._held, more))
+            self._grow(1)
         self._held[self._length] = text
         self._length += 1
+
+    def extend(self, texts: Sequence[str]) -> None:
+        """Put texts behind the others."""
+        end = self._length + len(texts)
+        if end > len(self._held):
+            self._grow(len(texts))
+        self._held[self._length : end] = texts
+        self._length = end
+
+    def _grow(self, more: int) -> None:
+        import numpy as np
+
+        new = np.empty(max(_LEAST + self._length // 4, more), object)
+        self._held = np.concatenate((self._held[: self._length], new))

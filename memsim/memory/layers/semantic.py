@@ -164,12 +164,13 @@ class Semantic:
         if entry.superseded is None:
             for source in entry.sources:
                 self._set_live(entry, source)
-        for source in self._returned.put(entry):
+        for source in self._returned.put(entry) if entry.attributes else ():
             self._tell(entry.owner, source)
 
     def _set_live(self, entry: Entry | EntryOutline, source: str) -> None:
         live = self._live.setdefault(entry.owner, {})
-        live[source] = (*(i for i in live.get(source, ()) if i != entry.id), entry.id)
+        before = live.get(source)
+        live[source] = (*(i for i in before if i != entry.id), entry.id) if before else (entry.id,)
 
     def _set_ended(self, entry: Entry | EntryOutline, source: str) -> None:
         live = self._live.get(entry.owner, {})

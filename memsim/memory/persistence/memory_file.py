@@ -18,6 +18,7 @@ import hashlib
 import json
 import os
 import re
+import zlib
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -44,17 +45,19 @@ WORKSPACE: Final = "workspace"
 COPIES: Final = "damaged copies"
 """The name under which a report counts erased copies of a damaged file."""
 
-VERSION: Final = 1
-"""The version of `TABLES` and of what stands in them; a newer one is refused."""
+VERSION: Final = 2
+"""The version of `TABLES` and of what stands in them; any other is refused, but for the one before,
+in which the order did not say whose a message is."""
 
 TABLES: Final = """
 CREATE TABLE parts (name TEXT PRIMARY KEY, state TEXT NOT NULL, check_sum INTEGER NOT NULL);
 CREATE TABLE said (
     place INTEGER PRIMARY KEY AUTOINCREMENT,
     entry TEXT NOT NULL,
-    check_sum INTEGER NOT NULL
+    check_sum INTEGER NOT NULL,
+    owner INTEGER NOT NULL DEFAULT 0 -- a digest of whose it is; 0 where the entry is elsewhere
 );
-CREATE INDEX said_by_entry ON said (entry, check_sum);
+CREATE INDEX said_by_owner ON said (owner, place, entry, check_sum);
 CREATE TABLE audit (number INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT NOT NULL);
 CREATE TABLE offloaded (
     conversation TEXT NOT NULL,
@@ -118,7 +121,9 @@ class MemoryFile:
                 if self.readonly or self._holds_entries():
                     raise StateError(f"{self.path}: is the file of a store, and of no memory")
                 return None
-            return self.state()
+        if not self.readonly:
+            self._bring_up_to_date()
+        return self.state()
 
     def state(self) -> dict[str, Any]:
         """The saved parts, by name.
@@ -129,12 +134,33 @@ class MemoryFile:
             saved = self._read_parts(connection)
         version = saved.pop("version", None)
         if version != VERSION:
+            do = "open it once to bring it up to date"
+            if version != VERSION - 1:
+                do = "upgrade memsim, or use another folder"
             raise StateError(
                 f"{self.path}: is of version {ascii(version)[:20]}, and this memsim knows"
-                f" {VERSION}: upgrade memsim, or use another folder"
+                f" {VERSION}: {do}"
             )
         self._is_saved, self._marked = bool(saved), saved.get(_MARKS)
         return saved
+
+    def _bring_up_to_date(self) -> None:
+        """Say of each message of the order whose it is, where that is not said."""
+        with self.snapshot() as connection:
+            version = self._read_parts(connection).get("version")
+        if version != VERSION - 1:
+            return
+        with self.writing() as connection:
+            connection.execute("ALTER TABLE said ADD COLUMN owner INTEGER NOT NULL DEFAULT 0")
+            connection.executemany(
+                "UPDATE said SET owner = ? WHERE entry IN (SELECT id FROM entries WHERE shelf = ?)",
+                [(_digest_of(owner), shelf) for shelf, owner in self.sqlite.owner_of_shelf()],
+            )
+            connection.execute("DROP INDEX said_by_entry")
+            for statement in TABLES.split(";\n"):
+                if "said_by_owner" in statement:
+                    connection.execute(statement)
+            self.write({"version": str(VERSION)}, ())
 
     def begin(self) -> None:
         """Make the tables of a new memory.
@@ -269,7 +295,7 @@ class MemoryFile:
                 "INSERT OR REPLACE INTO parts VALUES (?, ?, ?)",
                 [(name, text, _check_sum(name, text)) for name, text in parts.items()],
             )
-            _append(connection, said)
+            self._append(connection, said)
 
     def order(self) -> dict[str, int]:
         """The place of each entry in the order in which messages were said.
@@ -306,24 +332,24 @@ class MemoryFile:
                 raise self._damaged(f"{there} of {last} entries of the order are there")
         return last
 
-    def places(self, entries: Sequence[str]) -> dict[str, int]:
-        """The place of each of these entries that is in the order.
+    def places(self, owners: Collection[str]) -> dict[str, int]:
+        """The place of each entry in the order that holds a message of these owners.
 
-        Raises `StoreError` if the row of one is damaged.
+        Some may be gone, or another owner's. Raises `StoreError` if the row of one is damaged.
         """
-        from memsim.memory.stores.sqlite.rows import check_sum as sum_of
-
         order: dict[str, int] = {}
         with self.snapshot() as connection:
             rows = connection.execute(
                 "SELECT place, entry, check_sum FROM said"
-                " WHERE entry IN (SELECT value FROM json_each(?)) ORDER BY place",
-                (json.dumps(entries),),
+                " WHERE owner IN (SELECT value FROM json_each(?)) ORDER BY place",
+                (json.dumps(sorted({*map(_digest_of, owners)})),),
             )
             for place, entry, check_sum in rows:
-                if check_sum != sum_of(entry, place):
+                # As `_check_sum`, without what is around it: there are many.
+                if check_sum != zlib.crc32(f"{place}\n{entry}".encode()):
                     raise self._damaged(f"entry {place} of the order is not what was written")
-                order.setdefault(entry, place)
+                if entry not in order:
+                    order[entry] = place
         return order
 
     def unplaced(self) -> StoreError:
@@ -335,7 +361,21 @@ class MemoryFile:
         with self.writing() as connection:
             connection.execute("DELETE FROM said")
             connection.execute("UPDATE sqlite_sequence SET seq = 0 WHERE name = 'said'")
-            _append(connection, entries)
+            self._append(connection, entries)
+
+    def _append(self, connection: sqlite3.Connection, entries: Sequence[str]) -> None:
+        if not entries:
+            return
+        owners = {} if self.elsewhere is not None else self.sqlite.owner_of(entries)
+        digests = {owner: _digest_of(owner) for owner in {*owners.values()}}
+        rows = enumerate(entries, last_number(connection, "said") + 1)
+        connection.executemany(
+            "INSERT INTO said VALUES (?, ?, ?, ?)",
+            [
+                (place, entry, _check_sum(place, entry), digests.get(owners.get(entry, ""), 0))
+                for place, entry in rows
+            ],
+        )
 
     # -- large content and copies
 
@@ -555,12 +595,9 @@ def last_number(connection: sqlite3.Connection, table: str) -> int:
     return row[0] if row else 0
 
 
-def _append(connection: sqlite3.Connection, entries: Sequence[str]) -> None:
-    first = last_number(connection, "said") + 1 if entries else 0
-    connection.executemany(
-        "INSERT INTO said VALUES (?, ?, ?)",
-        [(place, entry, _check_sum(place, entry)) for place, entry in enumerate(entries, first)],
-    )
+def _digest_of(owner: str) -> int:
+    """A number for an owner, who may share it with another one."""
+    return zlib.crc32(owner.encode("utf-8", "surrogatepass"))
 
 
 def _check_sum(key: object, text: object) -> int:

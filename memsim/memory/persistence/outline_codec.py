@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Any, Final
 from memsim.memory.deletion import original_of
 from memsim.memory.entry import DamagedRecord, instant
 from memsim.memory.layers.entry_outline import EntryOutline, outline_made
-from memsim.memory.recall.outline_columns import MessageOutline
+from memsim.memory.recall.outline_columns import MessageOutline, MessageOutlines
 from memsim.memory.state import MADE, outline_said
+from memsim.message import EPOCH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
 
     from memsim.memory.entry import Entry
     from memsim.memory.stores import Store
@@ -43,6 +44,12 @@ _HEAD: Final = 16
 
 _OF_MESSAGE: Final = 11
 """Values of the outline of a message."""
+
+_TOGETHER: Final = 64
+"""Outlines that are read at once."""
+
+_UTC: Final = "+00:00"
+_EPOCH: Final = EPOCH.replace(tzinfo=None)
 
 _TO_JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _FROM_JSON: Final = json.JSONDecoder().raw_decode  # less around it than `json.loads` has
@@ -73,23 +80,58 @@ class OutlineCodec:
         """The outline of an entry as its row has it; None for an entry that has none."""
         if entry.layer not in MADE:
             return None
-        outline = self.of(entry)
-        held = _message(outline) if isinstance(outline, MessageOutline) else _made(outline)
-        text = _TO_JSON(held)
+        text = self._text(entry)
         check_sum = _check_sum(instant(entry.created), entry.id, text)
         return f"{self._made}{check_sum}{text}"
 
-    def reader(
-        self, store: Store, written: Sequence[WrittenOutline]
-    ) -> Callable[[WrittenOutline], Outline]:
-        """How each of these rows is read; those of other outlines are made anew of their entries.
+    def messages(self, store: Store, written: Sequence[WrittenOutline]) -> MessageOutlines:
+        """The outlines of messages in these rows.
 
-        What is given raises `DamagedRecord`, or an error of a value of the wrong kind, if the
-        outline is damaged.
+        Those of other outlines are made anew of their entries. Raises `DamagedRecord`, or an error
+        of a value of the wrong kind, if one is damaged.
+        """
+        columns: list[list[Any]] = [[] for _ in range(_OF_MESSAGE)]
+        for held in self._held(store, written):
+            if any(len(values) != _OF_MESSAGE for values in held):
+                raise TypeError("an entry is in the order, and holds no message")
+            for column, values in zip(columns, zip(*held, strict=True), strict=True):
+                column.extend(values)
+        source, session, created, *rest = columns
+        owners = [owner for *_, owner in written]
+        return MessageOutlines(owners, source, session, _moments(created), *rest)
+
+    def made(
+        self, store: Store, written: Sequence[WrittenOutline]
+    ) -> Iterator[EntryOutline | None]:
+        """The outlines of what was made of messages in these rows; None for a message.
+
+        Raises as `messages`.
+        """
+        rows = iter(written)
+        for held in self._held(store, written):
+            for values in held:
+                _, name, _, owner = next(rows)
+                yield None if len(values) == _OF_MESSAGE else _entry(name, owner, values)
+
+    def _held(self, store: Store, written: Sequence[WrittenOutline]) -> Iterator[list[list[Any]]]:
+        """The values of the outlines in rows, of some at a time.
+
+        The garbage collector would look at all that are there at once, and keep them for long.
         """
         others = [name for _, name, about, _ in written if not self._is_current(about)]
-        anew = {entry.id: self.of(entry) for entry in store.get(others)}
-        return lambda row: anew[row[1]] if row[1] in anew else _read(row)
+        anew = {entry.id: self._text(entry) for entry in store.get(others)} if others else {}
+        for start in range(0, len(written), _TOGETHER):
+            some = written[start : start + _TOGETHER]
+            texts = [anew[row[1]] if row[1] in anew else _text(row) for row in some]
+            held: list[list[Any]] = _FROM_JSON(f"[{','.join(texts)}]")[0]
+            if len(held) != len(some):
+                raise DamagedRecord("an outline is damaged: it is several")
+            yield held
+
+    def _text(self, entry: Entry) -> str:
+        outline = self.of(entry)
+        held = _message(outline) if isinstance(outline, MessageOutline) else _made(outline)
+        return _TO_JSON(held)
 
     def _is_current(self, about: object) -> bool:
         return isinstance(about, str) and about.startswith(self._made)
@@ -128,34 +170,32 @@ def _made(made: EntryOutline) -> list[object]:
     ]
 
 
-def _read(row: WrittenOutline) -> Outline:
-    created_at, name, about, shelf = row
+def _text(row: WrittenOutline) -> str:
+    created, name, about, _ = row
     text = "" if about is None else about[_HEAD:]
-    if about is None or about[_MADE:_HEAD] != _check_sum(created_at, name, text):
+    if about is None or about[_MADE:_HEAD] != _check_sum(created, name, text):
         raise DamagedRecord("an outline is damaged: its check sum is wrong")
-    held: list[Any] = _FROM_JSON(text)[0]
-    if len(held) == _OF_MESSAGE:
-        message, session, created, role, turn, tokens, question, asked, standing, *rest = held
-        matter, repeated = rest
-        return MessageOutline(
-            shelf.owner,
-            message,
-            session,
-            datetime.fromisoformat(created),
-            role,
-            turn,
-            tokens,
-            question,
-            asked,
-            standing,
-            matter,
-            None if repeated is None else bytes.fromhex(repeated),
-        )
+    return text
+
+
+def _moments(created: Sequence[str]) -> list[int]:
+    """Instants that `instant` wrote, in microseconds since `EPOCH`."""
+    import numpy as np
+
+    if not created:
+        return []
+    begun = np.array([text.removesuffix(_UTC) for text in created], "M8[us]")
+    passed = begun - np.datetime64(_EPOCH)
+    found: list[int] = passed.astype(np.int64).tolist()
+    return found
+
+
+def _entry(name: str, owner: str, held: list[Any]) -> EntryOutline:
     layer, session, subject, created, updated, late, sources, attributes = held
     begun = datetime.fromisoformat(created)
     return EntryOutline(
         name,
-        shelf.owner,
+        owner,
         layer,
         session,
         subject,
@@ -163,5 +203,5 @@ def _read(row: WrittenOutline) -> Outline:
         begun if updated == created else datetime.fromisoformat(updated),
         None if late is None else datetime.fromisoformat(late),
         tuple(sources),
-        tuple(map(tuple, attributes)),
+        tuple(map(tuple, attributes)) if attributes else (),
     )

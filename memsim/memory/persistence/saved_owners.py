@@ -13,16 +13,16 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-from memsim.memory.layers.entry_outline import EntryOutline
-from memsim.memory.permissions import Where, was_said
+from memsim.memory.permissions import Where
 from memsim.memory.state import MADE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from memsim.memory.layers.entry_outline import EntryOutline
     from memsim.memory.permissions import Permissions
     from memsim.memory.persistence.memory_file import MemoryFile
-    from memsim.memory.persistence.outline_codec import Outline, OutlineCodec
+    from memsim.memory.persistence.outline_codec import OutlineCodec
     from memsim.memory.state import MemoryState
     from memsim.memory.stores.sqlite.store import WrittenOutline
 
@@ -80,7 +80,7 @@ class SavedOwners:
     def _bring(self, owners: Collection[str]) -> None:
         try:
             with self._file.snapshot(), self._file.reading():
-                self._take(self._written(owners))
+                self._take(self._written(owners), self._file.places(owners))
         except BaseException:
             self.release()  # what was taken in until then says nothing of whom
             raise
@@ -94,19 +94,22 @@ class SavedOwners:
             found += self._file.sqlite.outlines(where)
         return sorted(found, key=itemgetter(0, 1)) if len(owners) > 1 else found
 
-    def _take(self, written: Sequence[WrittenOutline]) -> None:
-        """Take rows in, one after the other: many that are read at once would have to be collected.
+    def _take(self, written: Sequence[WrittenOutline], order: Mapping[str, int]) -> None:
+        """Take rows in, by their places in the order.
 
         Raises `StoreError` if a message has no place in the order.
         """
-        read, state = self._outlines.reader(self._state.vault.store, written), self._state
-        order = self._file.places([name for _, name, _, shelf in written if was_said(shelf)])
-        for row in sorted([row for row in written if row[1] in order], key=lambda r: order[r[1]]):
-            state.take_said(row[1], read(row), order[row[1]])
-        state.take_made(self._made(read(row) for row in written if row[1] not in order))
+        state, store = self._state, self._state.vault.store
+        said = sorted([row for row in written if row[1] in order], key=lambda row: order[row[1]])
+        names = [name for _, name, _, _ in said]
+        state.take_said(
+            names, self._outlines.messages(store, said), [order[name] for name in names]
+        )
+        made = [row for row in written if row[1] not in order] if order else written
+        state.take_made(self._made(self._outlines.made(store, made)))
 
-    def _made(self, outlines: Iterable[Outline]) -> Iterator[EntryOutline]:
+    def _made(self, outlines: Iterable[EntryOutline | None]) -> Iterator[EntryOutline]:
         for outline in outlines:
-            if not isinstance(outline, EntryOutline):
+            if outline is None:
                 raise self._file.unplaced()
             yield outline

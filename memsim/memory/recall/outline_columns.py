@@ -10,6 +10,7 @@ from memsim.memory.index.text_column import TextColumn
 from memsim.message import EPOCH
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
 
@@ -34,6 +35,46 @@ class MessageOutline(NamedTuple):
     standing: bool
     matter: str | None
     repeated: bytes | None
+
+
+class MessageOutlines(NamedTuple):
+    """The outlines of several messages: the fields of `MessageOutline`, each of all of them.
+
+    Two are as the file has them. `created` are microseconds since `EPOCH`, and `repeated` are the
+    digits of digests.
+    """
+
+    owner: Sequence[str]
+    source: Sequence[str]
+    session: Sequence[str]
+    created: Sequence[int]
+    role: Sequence[str]
+    turn: Sequence[int]
+    tokens: Sequence[int]
+    question: Sequence[bool]
+    asked: Sequence[str]
+    standing: Sequence[bool]
+    matter: Sequence[str | None]
+    repeated: Sequence[str | None]
+
+    def outlines(self) -> Iterator[MessageOutline]:
+        """Each by itself."""
+        for row in zip(*self, strict=True):
+            said = MessageOutline(*row)
+            yield said._replace(
+                created=moment_at(row[3]),
+                repeated=None if row[-1] is None else bytes.fromhex(row[-1]),
+            )
+
+
+def microseconds(moment: datetime) -> int:
+    """A moment as columns have it."""
+    return (moment - EPOCH) // _MICROSECOND
+
+
+def moment_at(passed: int) -> datetime:
+    """The moment that `microseconds` gave."""
+    return EPOCH + timedelta(microseconds=passed)
 
 
 _QUESTION, _STANDING, _REPEATED = 1, 2, 4
@@ -64,7 +105,7 @@ class OutlineColumns:
         self._session[number] = self._name(said.session)
         self._role[number] = self._name(said.role)
         self._source[number] = said.source
-        self._created[number] = (said.created - EPOCH) // _MICROSECOND
+        self._created[number] = microseconds(said.created)
         self._turn[number], self._tokens[number] = said.turn, said.tokens
         flags = _QUESTION * said.question | _STANDING * said.standing
         if said.repeated is not None:
@@ -76,6 +117,31 @@ class OutlineColumns:
         if said.matter is not None:
             self._matter[number] = said.matter
         return number
+
+    def extend(self, said: MessageOutlines) -> Sequence[int]:
+        """Take outlines in, in their order; gives their numbers."""
+        if self._free:
+            return [self.add(outline) for outline in said.outlines()]
+        start, end = len(self._flags), len(self._flags) + len(said.source)
+        for column, names in (
+            (self._owner, said.owner),
+            (self._session, said.session),
+            (self._role, said.role),
+        ):
+            numbers = {name: self._name(name) for name in dict.fromkeys(names)}
+            column.extend([numbers[name] for name in names])
+        self._source.extend(said.source)
+        self._created.extend(said.created)
+        self._turn.extend(said.turn)
+        self._tokens.extend(said.tokens)
+        self._digest.extend([0 if hexed is None else int(hexed, 16) for hexed in said.repeated])
+        marks = zip(said.question, said.standing, said.repeated, strict=True)
+        self._flags.extend(
+            [_QUESTION * q | _STANDING * s | _REPEATED * (r is not None) for q, s, r in marks]
+        )
+        self._asked.update((n, asked) for n, asked in enumerate(said.asked, start) if asked)
+        self._matter.update((n, m) for n, m in enumerate(said.matter, start) if m is not None)
+        return range(start, end)
 
     def remove(self, number: int) -> None:
         """Take one out."""
@@ -103,7 +169,7 @@ class OutlineColumns:
 
     def created(self, number: int) -> datetime:
         """When it was said."""
-        return EPOCH + timedelta(microseconds=self._created[number])
+        return moment_at(self._created[number])
 
     def tokens(self, number: int) -> int:
         """How many tokens it has."""

@@ -17,7 +17,7 @@ from memsim.language.text import index_terms
 from memsim.memory.entry import ROLE
 from memsim.memory.index.text_column import TextColumn
 from memsim.memory.recall.instructions import is_standing, standing_matter
-from memsim.memory.recall.outline_columns import MessageOutline, OutlineColumns
+from memsim.memory.recall.outline_columns import MessageOutline, OutlineColumns, microseconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from memsim.memory.entry import Entry
     from memsim.memory.layers.entry_outline import EntryOutline
     from memsim.memory.permissions import Where
+    from memsim.memory.recall.outline_columns import MessageOutlines
 
 
 @fast_init
@@ -239,6 +240,29 @@ class Neighbours:
         self._session[source], self._at[source] = session, length
         lines.append(source, tokens, turn, number, asks=asks)
 
+    def extend(
+        self, session: str, sources: Sequence[str], said: MessageOutlines, places: Sequence[int]
+    ) -> None:
+        """As `append`, of several messages of a session, whose outlines stand at these places."""
+        lines = self._lines.get(session)
+        if lines is None:
+            lines = self._lines[session] = _Lines()
+        elif self._known:
+            self._known.clear()
+        owner, role, turn, created = said.owner, said.role, said.turn, said.created
+        moments = [
+            (owner[n], turn[n], created[n]) if turn[n] and role[n] == "user" else None
+            for n in places
+        ]
+        start = len(lines.ids)
+        self._session.update(dict.fromkeys(sources, session))
+        self._at.update(zip(sources, range(start, start + len(sources)), strict=True))
+        lines.ids.extend(sources)
+        lines.tokens.extend([said.tokens[n] for n in places])
+        lines.turns.extend([turn[n] for n in places])
+        lines.moments.extend([self._moments.number(moment) for moment in moments])
+        lines.asks.extend([said.question[n] for n in places])
+
     def remove(self, source: str) -> bool:
         """Take a message out, as if it had never been said; false when it was not there."""
         if source not in self._at:
@@ -373,6 +397,16 @@ def _join(names: dict[str, str], key: str, name: str) -> None:
     names[key] = f"{before} {name}" if before else name
 
 
+def _alike(values: Sequence[str]) -> Iterable[tuple[str, Sequence[int]]]:
+    """Each value once, with the places where it stands."""
+    if len({*values}) == 1:
+        return [(values[0], range(len(values)))]
+    found: dict[str, list[int]] = {}
+    for place, value in enumerate(values):
+        found.setdefault(value, []).append(place)
+    return found.items()
+
+
 def _part(names: dict[str, str], key: str, name: str) -> bool:
     """Take a name from those under a key; whether others are left."""
     left = " ".join(n for n in names.get(key, "").split() if n != name)
@@ -461,9 +495,50 @@ class Timeline:
         self._speaker.setdefault(session, {}).setdefault(source, owner)
         self._sessions.setdefault(session, {})[name] = None
         self._waiting.setdefault((owner, session), {})[name] = None
-        moment = (owner, said.turn, said.created) if said.role == "user" and said.turn else None
+        moment = None
+        if said.role == "user" and said.turn:
+            moment = (owner, said.turn, microseconds(said.created))
         self._talk.append(name, session, said.tokens, said.turn, said.question, moment)
         self._count = max(self._count, place) + 1
+
+    def take_all(self, names: Sequence[str], said: MessageOutlines, orders: Sequence[int]) -> None:
+        """As `take`, of several that come in the order in which they were said."""
+        if not names:
+            return
+        if not self._number.keys().isdisjoint(names) or len({*names}) < len(names):
+            for name, outline, order in zip(names, said.outlines(), orders, strict=True):
+                self.take(name, outline, order)
+            return
+        numbers = self._said.extend(said)
+        self._number.update(zip(names, numbers, strict=True))
+        self._order.extend([0] * (max(numbers) + 1 - len(self._order)))
+        for number, order in zip(numbers, orders, strict=True):
+            self._order[number] = order
+        for name, owner, matter in zip(names, said.owner, said.matter, strict=True):
+            if matter is not None:
+                self._standing.setdefault(owner, {})[name] = frozenset(matter.split())
+        self._join_talk(names, said)
+        self._count = max(self._count, *orders) + 1
+
+    def _join_talk(self, names: Sequence[str], said: MessageOutlines) -> None:
+        """Put messages behind the others of their owners and of their conversations."""
+        for owner, places in _alike(said.owner):
+            of = self._of.setdefault(owner, {})
+            sources = [said.source[n] for n in places]
+            if len({*sources}) == len(sources) and of.keys().isdisjoint(sources):
+                of.update(zip(sources, [names[n] for n in places], strict=True))
+            else:
+                for n in places:
+                    _join(of, said.source[n], names[n])
+            for session, here in _alike([said.session[n] for n in places]):
+                waiting = self._waiting.setdefault((owner, session), {})
+                waiting.update(dict.fromkeys([names[places[n]] for n in here]))
+        for session, places in _alike(said.session):
+            self._sessions.setdefault(session, {}).update(dict.fromkeys([names[n] for n in places]))
+            # Of two who gave one id to a message, the first is the speaker.
+            last_first = {said.source[n]: said.owner[n] for n in reversed(places)}
+            self._speaker[session] = last_first | self._speaker.get(session, {})
+            self._talk.extend(session, [names[n] for n in places], said, places)
 
     def begin_after(self, order: int) -> None:
         """Give what is said from now on a later place than this one."""

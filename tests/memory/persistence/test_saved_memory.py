@@ -86,7 +86,7 @@ def leave(memory: SavedMemory) -> None:
 
 def rows(folder: Path) -> list[list[Any]]:
     """All that is kept but for the audit trail."""
-    tables = ("parts", "said", "offloaded", "entries", "shelves", "status")
+    tables = ("parts", "said", "offloaded", "entries", "beside", "shelves", "status")
     with closing(sqlite3.connect(folder / "memory.sqlite3")) as connection:
         return [connection.execute(f"SELECT * FROM {t}").fetchall() for t in tables]  # noqa: S608
 
@@ -553,11 +553,55 @@ def test_a_damaged_state_is_an_error(open_it: Open, folder: Path, statement: str
 def test_a_newer_memory_is_refused(open_it: Open, folder: Path) -> None:
     """What is not known here is not guessed at."""
     open_it().close()
-    told = check_sum("2", "version")
-    change(folder, f"REPLACE INTO parts VALUES ('version', '2', {told})")  # noqa: S608
+    told = check_sum("3", "version")
+    change(folder, f"REPLACE INTO parts VALUES ('version', '3', {told})")  # noqa: S608
 
-    with pytest.raises(StateError, match="is of version 2, and this memsim knows 1"):
+    with pytest.raises(StateError, match="is of version 3, and this memsim knows 2: upgrade"):
         open_it()
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["read through", "large"])
+def test_a_memory_of_the_version_before_is_brought_up_to_date(
+    open_it: Open, folder: Path, monkeypatch: pytest.MonkeyPatch, *, large: bool
+) -> None:
+    """It answers as before, and goes on; whoever only looks into it is told what to do."""
+    if large:
+        monkeypatch.setattr(schema, "LARGE", 0)
+    memory = open_it()
+    talk(memory, 4)
+    for n in range(2):
+        memory.observe(message(n, principal="ben", session="s2"))
+    memory.end_turn()
+    memory.close()
+    with open_it() as memory:
+        expected = [memory.context(QUESTION, principal="ana", session="s1", budget=400)]
+        expected += [memory.context(QUESTION, principal="ben", session="s2", budget=400)]
+    ordered = "SELECT * FROM said ORDER BY place"
+    with closing(sqlite3.connect(folder / "memory.sqlite3")) as connection:
+        order = connection.execute(ordered).fetchall()
+    told = check_sum("1", "version")
+    change(
+        folder,
+        f"REPLACE INTO parts VALUES ('version', '1', {told})",  # noqa: S608 - a number
+        "CREATE TABLE before (place INTEGER PRIMARY KEY AUTOINCREMENT, entry TEXT NOT NULL,"
+        " check_sum INTEGER NOT NULL)",
+        "INSERT INTO before SELECT place, entry, check_sum FROM said",
+        "DROP TABLE said",
+        "ALTER TABLE before RENAME TO said",
+        "CREATE INDEX said_by_entry ON said (entry, check_sum)",
+    )
+    with pytest.raises(StateError, match="knows 2: open it once to bring it up to date"):
+        open_it(readonly=True)
+
+    with open_it() as memory:
+        found = [memory.context(QUESTION, principal="ana", session="s1", budget=400)]
+        found += [memory.context(QUESTION, principal="ben", session="s2", budget=400)]
+        with closing(sqlite3.connect(folder / "memory.sqlite3")) as connection:
+            assert order == connection.execute(ordered).fetchall()
+        talk(memory, 1, first=4)
+
+    assert expected == found
+    assert "A-28" in str([*open_it(readonly=True).entries("ana")])
 
 
 @pytest.mark.parametrize("left", ["workspace", "memory.sqlite3-wal"])

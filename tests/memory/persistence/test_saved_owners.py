@@ -61,9 +61,10 @@ def placed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     places = MemoryFile.places
 
-    def asked(file: MemoryFile, entries: list[str]) -> dict[str, int]:
-        seen.extend(entries)
-        return places(file, entries)
+    def asked(file: MemoryFile, owners: list[str]) -> dict[str, int]:
+        found = places(file, owners)
+        seen.extend(found)
+        return found
 
     monkeypatch.setattr(MemoryFile, "places", asked)
     return seen
@@ -272,9 +273,9 @@ def test_what_is_forgotten_before_it_was_read_stays_forgotten(open_it: Open) -> 
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE entries SET about = NULL",
-        "UPDATE entries SET about = '00000000' || substr(about, 9)",
-        "UPDATE entries SET about = 'x'",
+        "UPDATE beside SET about = NULL",
+        "UPDATE beside SET about = '00000000' || substr(about, 9)",
+        "UPDATE beside SET about = 'x'",
     ],
     ids=["none", "made otherwise", "something else"],
 )
@@ -298,7 +299,7 @@ def test_a_damaged_outline_is_an_error(open_it: Open, tmp_path: Path) -> None:
     """A letter of it that changed is noticed by its check sum, and the file is named."""
     three(open_it()).close()
     with sqlite3.connect(tmp_path / "memory" / FILE) as connection:
-        connection.execute("UPDATE entries SET about = replace(about, 'own:cy', 'own:cx')")
+        connection.execute("UPDATE beside SET about = replace(about, 'own:cy', 'own:cx')")
     connection.close()
     memory = open_it()
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memsim.memory.entry import Entry
+from memsim.memory.recall.outline_columns import MessageOutline, MessageOutlines, microseconds
 from memsim.memory.recall.timeline import DESCRIBED, Timeline
 from memsim.message import EPOCH
 
@@ -113,3 +118,72 @@ def test_what_is_told_of_a_message_is_the_same_after_many_others() -> None:
     assert (None, others[0]) == (before.successor, changed.successor)
     assert changed == timeline.about(first)
     assert timeline.about(first) is not changed
+
+
+SAID = st.builds(
+    MessageOutline,
+    owner=st.sampled_from(["ana", "ben"]),
+    source=st.sampled_from(["m1", "m2", "m3", "m4", "m5"]),
+    session=st.sampled_from(["s1", "s2"]),
+    created=st.integers(0, 2).map(lambda n: EPOCH + timedelta(seconds=n)),
+    role=st.sampled_from(["user", "assistant"]),
+    turn=st.integers(0, 2),
+    tokens=st.integers(1, 200),
+    question=st.booleans(),
+    asked=st.sampled_from(["", "cat dog"]),
+    standing=st.booleans(),
+    matter=st.sampled_from([None, "", "trains"]),
+    repeated=st.sampled_from([None, b"12345678"]),
+)
+
+
+def in_columns(said: list[MessageOutline]) -> MessageOutlines:
+    """Outlines as a file has them."""
+    rows: list[list[Any]] = [
+        [*one[:3], microseconds(one.created), *one[4:-1], one.repeated and one.repeated.hex()]
+        for one in said
+    ]
+    columns: list[Any] = [[one[n] for one in rows] for n in range(len(MessageOutlines._fields))]
+    return MessageOutlines(*columns)
+
+
+def known_of(timeline: Timeline, names: list[str]) -> list[Any]:
+    """All that a timeline tells."""
+    sessions, owners, sources = ("s1", "s2"), ("ana", "ben"), ("m1", "m2", "m3", "m4", "m5")
+    of_each = (timeline.about, timeline.beside, timeline.place, timeline.reply)
+    more = (timeline.words, timeline.session, timeline.source)
+    return [
+        [[ask(name) for ask in (*of_each, *more)] for name in names],
+        [timeline.of(session) for session in sessions],
+        [[timeline.is_taken(session, source) for source in sources] for session in sessions],
+        [[timeline.entries(owner, source) for source in sources] for owner in owners],
+        [[*timeline.waiting(owner, session)] for owner in owners for session in sessions],
+        [[*timeline.standing(owner).items()] for owner in owners],
+        timeline.order(),
+    ]
+
+
+@given(
+    st.lists(SAID, max_size=12),
+    st.lists(st.integers(0, 11), unique=True, max_size=4),
+    st.lists(SAID, max_size=12),
+    st.lists(st.integers(0, 23), unique=True, max_size=6),
+)
+def test_messages_that_come_together_are_taken_as_one_by_one(
+    first: list[MessageOutline], gone: list[int], then: list[MessageOutline], after: list[int]
+) -> None:
+    """Also where others were there before, or are gone; and they go as they came."""
+    one_by_one, together = Timeline(), Timeline()
+    names = [f"{n:032x}" for n in range(len(first) + len(then))]
+    parts = ((first, 0, gone), (then, len(first), after))
+    for said, start, leave in parts:
+        here, orders = names[start : start + len(said)], [*range(start, start + len(said))]
+        for name, outline, order in zip(here, said, orders, strict=True):
+            one_by_one.take(name, outline, order)
+        together.take_all(here, in_columns(said), orders)
+        assert known_of(one_by_one, names) == known_of(together, names)
+        left = [names[n] for n in leave if n < start + len(said)]
+        for timeline in (one_by_one, together):
+            timeline.remove(left)
+
+    assert known_of(one_by_one, names) == known_of(together, names)

@@ -115,7 +115,7 @@ def test_a_flipped_bit_never_changes_what_is_remembered(
 @pytest.mark.parametrize(
     ("damage", "read"),
     [
-        ("entries SET vector = 7", lambda s: s.nearest(VECTOR, ALL, 5)),
+        ("beside SET vector = 7", lambda s: s.nearest(VECTOR, ALL, 5)),
         ("entries SET length = 'x'", lambda s: s.lexical("falcon", ALL, 5)),
         ("shelves SET terms = 'x'", lambda s: s.write([entry("1", "falcon")])),
         ("status SET changes = x'ff'", lambda s: s.erase([entry("1").id])),
@@ -147,7 +147,7 @@ def test_damage_is_said_on_one_line(tmp_path: Path) -> None:
     ("layout", "advice"),
     [
         (0, "upgrade memsim, or use another store"),
-        (schema.LAYOUT - 1, "open it with the memsim that wrote it, or use another store"),
+        (schema.LAYOUT - 2, "open it with the memsim that wrote it, or use another store"),
         (schema.LAYOUT + 1, "upgrade memsim, or use another store"),
     ],
 )
@@ -160,6 +160,91 @@ def test_another_schema_is_refused(path: Path, layout: int, advice: str) -> None
         SQLite(path)
 
     assert before == path.read_bytes()
+
+
+def as_before(path: Path) -> None:
+    """Give a file the layout before, in which all of an entry was one row."""
+    change(
+        path,
+        "ALTER TABLE entries RENAME TO apart",
+        "DROP INDEX in_order",
+        "CREATE TABLE entries (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, shelf INTEGER"
+        " NOT NULL, created TEXT NOT NULL, length INTEGER NOT NULL, check_sum INTEGER NOT NULL,"
+        " about TEXT, record TEXT NOT NULL, vector BLOB)",
+        "CREATE INDEX in_order ON entries (shelf, created, id, length)",
+        "INSERT INTO entries SELECT number, id, shelf, created, length, check_sum, about, record,"
+        " vector FROM apart JOIN beside ON place = (shelf << 36) + number",
+        "DROP TABLE apart",
+        "DROP TABLE beside",
+        "PRAGMA user_version = 3",
+    )
+
+
+def test_a_file_of_the_layout_before_is_brought_up_to_date(path: Path) -> None:
+    """It then has the tables of a new one, and answers as before."""
+    store = SQLite(path)
+    store.write([entry("his", "heron", "bob")])  # without a vector
+    store.outline = lambda written: f"outline of {written.key}"
+    store.write([entry("new", "falcon", "bob")], VECTOR[None])
+    expected = told_of(store)
+    store.close()
+    layout = tables(path)
+    as_before(path)
+    with pytest.raises(SchemaError, match="open it once to bring it up to date"):
+        SQLite(path, readonly=True)
+
+    store = SQLite(path)
+
+    assert (expected, layout) == (told_of(store), tables(path))
+    store.close()
+    assert [(0,)] == selected(path, "SELECT erasing FROM status")
+    assert [(0,)] == selected(path, "PRAGMA freelist_count")
+
+
+def test_a_file_is_brought_up_to_date_wholly_or_not_at_all(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What fails in the middle leaves the file as it was, for the next time."""
+    store = SQLite(path)
+    expected = told_of(store)
+    store.close()
+    as_before(path)
+    old = tables(path)
+    place_of, left = rows.place_of, iter([True] * 40)
+    with monkeypatch.context() as patch:
+        patch.setattr(rows, "place_of", lambda *at: next(left) and place_of(*at))
+        with pytest.raises(StopIteration):
+            SQLite(path)
+    assert old == tables(path)
+
+    store = SQLite(path)
+
+    assert expected == told_of(store)
+    store.close()
+
+
+def told_of(store: SQLite) -> list[object]:
+    """What a store answers."""
+    return [
+        store.find(ALL),
+        store.outlines(ALL),
+        store.nearest(VECTOR, ALL, 50),
+        store.lexical("falcon heron", ALL, 50),
+        store.count(ALL),
+    ]
+
+
+def selected(path: Path, statement: str) -> list[tuple[object, ...]]:
+    """What a statement gives."""
+    with sqlite3.connect(path) as connection:
+        found = connection.execute(statement).fetchall()
+    connection.close()
+    return found
+
+
+def tables(path: Path) -> list[tuple[object, ...]]:
+    """The tables of a file, and what made them."""
+    return selected(path, "SELECT name, sql FROM sqlite_schema WHERE sql NOTNULL ORDER BY name")
 
 
 def test_another_programs_database_is_refused(tmp_path: Path) -> None:
@@ -754,8 +839,8 @@ def long_shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SQLi
 @pytest.mark.parametrize(
     ("harm", "told"),
     [
-        ("UPDATE entries SET vector = zeroblob(20)", "a vector is damaged"),
-        ("DELETE FROM entries", "the vector of an entry is not there"),
+        ("UPDATE beside SET vector = zeroblob(20)", "a vector is damaged"),
+        ("DELETE FROM beside", "the vector of an entry is not there"),
     ],
 )
 def test_damage_of_a_vector_that_was_not_kept_is_told(
@@ -771,7 +856,7 @@ def test_what_is_written_beside_a_damaged_vector_is_kept(
     tmp_path: Path, long_shelf: SQLite
 ) -> None:
     """Whoever searches is told of the damage, not who writes."""
-    change(tmp_path / "memory.db", "UPDATE entries SET vector = zeroblob(20)")
+    change(tmp_path / "memory.db", "UPDATE beside SET vector = zeroblob(20)")
     for n in range(400, 500):
         long_shelf.write([entry(f"{n}", minute=n)], VECTOR[None])
 
@@ -792,4 +877,30 @@ def test_few_lists_of_words_are_kept_in_memory(path: Path, monkeypatch: pytest.M
     assert found == [store.lexical(word, ALL, 50) for word in words]
     assert 0 < len(store._shelving._postings) <= 10
     store.erase([entry("1").id])
+    store.close()
+
+
+def test_words_that_came_into_the_index_later_are_found(path: Path) -> None:
+    """Also where the index ends at the number at which it ended when its words were read."""
+    store, other = SQLite(path), SQLite(path)
+    assert [[]] * 2 == [one.lexical("heron", ALL, 5) for one in (store, other)]
+    store.erase([entry(f"{n}").id for n in range(69, 90)])  # numbers from 70 on, which come again
+    herons = [entry(f"heron {n}", "heron") for n in range(70)]
+    store.write(herons)
+    store.erase([heron.id for heron in herons[1:]])
+
+    assert [(70, 70)] == selected(path, "SELECT indexed, max(number) FROM status, entries")
+    for one in (store, other):
+        assert [herons[0].id] == [hit.id for hit in one.lexical("heron", ALL, 99)]
+        one.close()
+
+
+@pytest.mark.parametrize("term", ["日本語", "é", "x" * 200, "o'neil", "a-1700", "node_x.y"])
+def test_words_of_every_kind_are_known_to_be_in_the_index(path: Path, term: str) -> None:
+    """What is not known to be there is not looked for."""
+    store = SQLite(path)
+    store.lexical("falcon", ALL, 5)
+    store.write([entry(f"new {n}", f"{term} and so on") for n in range(70)])
+
+    assert [0, 70] == [len(store.lexical(word, ALL, 99)) for word in ("xx", term)]
     store.close()

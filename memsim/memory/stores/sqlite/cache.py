@@ -47,6 +47,7 @@ class TailIndex:
 
     def __init__(self) -> None:
         self.indexed = 0
+        self._times_indexed = 0
         self.forget()
 
     def forget(self) -> None:
@@ -68,13 +69,22 @@ class TailIndex:
         if self.indexed > last:
             raise DamagedRecord("more is told to be indexed than is there")
 
-    def places(self, connection: sqlite3.Connection, shelf: int, term: str) -> TermPlaces:
+    @property
+    def version(self) -> tuple[int, int]:
+        """What is another where words of a shelf may have come into the index."""
+        return self.indexed, self._times_indexed
+
+    def places(
+        self, connection: sqlite3.Connection, shelf: int, term: str, *, indexed: bool
+    ) -> TermPlaces:
         """Where a term stands on a shelf, in the index and after it.
+
+        It is not looked for in the index unless it may be `indexed`.
 
         Raises `Damaged` if an entry on the shelf is. Raises `Misindexed` if the index holds what is
         not in it yet.
         """
-        numbers, times = rows.places(connection, shelf, term)
+        numbers, times = rows.places(connection, shelf, term) if indexed else rows.NOWHERE
         if len(numbers) and numbers[-1] > self.indexed:
             raise IndexMismatch("the index of words names entries that are not indexed")
         late = [row for row in self._on(connection, shelf) if term in row.counts]
@@ -117,6 +127,7 @@ class TailIndex:
                 break
         rows.index(connection, [self._rows.pop(n) for n in sorted(self._rows) if n <= up_to])
         self.indexed = up_to
+        self._times_indexed += 1
 
     def _on(self, connection: sqlite3.Connection, shelf: int) -> list[EntryRow]:
         """Those on a shelf, by number."""
@@ -158,6 +169,11 @@ MOST_QUESTIONS: Final = 256
 READ_AT_ONCE: Final = 8192
 """Vectors that are read together when a shelf is searched first."""
 
+SPELT: Final = 4096
+"""Entries of a shelf up to which it is known which terms it has in the index, so that the others
+are not looked for: a question has a hundred that a misspelt word may be. To read which there are
+takes as long as to look for 30 terms, where there are 1,000 entries."""
+
 LISTED: Final = 8192
 """Entries of a shelf up to which it is kept in memory what they are called: 3 MB."""
 
@@ -180,10 +196,13 @@ class CachedShelf:
         self._checked = False
         self._created: dict[int, str] | None = None
         self._ids: dict[int, str] = {}
+        self._vocabulary = ""
+        self._vocabulary_of: tuple[int, int] | None = None
 
     def forget(self) -> None:
         """Read everything again when it is next asked for."""
         self._checked = False
+        self._vocabulary_of = None
         self.vectors = None
         self._numbers = None
         self._lengths = array("i")
@@ -198,8 +217,22 @@ class CachedShelf:
             return
         self._list(connection)
 
-    def _list(self, connection: sqlite3.Connection) -> None:
-        """Read what its entries are called, and when they were created."""
+    def outlines(self, connection: sqlite3.Connection) -> list[tuple[str, str, str | None]]:
+        """Creation and id of its entries, in this order, each with its outline.
+
+        Raises `Damaged` if one is missing, or they are not in order.
+        """
+        listed = self._list(connection)
+        about = rows.outlines(connection, self.number)
+        if len(about) != len(listed):
+            raise DamagedRecord(f"the entries of shelf {self.number} are not those written")
+        return [(created, source, about[number]) for created, source, number, _ in listed]
+
+    def _list(self, connection: sqlite3.Connection) -> list[tuple[str, str, int, int]]:
+        """Read what its entries are called, and when they were created.
+
+        Gives creation, id, number and length of each, in the order of the first two.
+        """
         found = connection.execute(
             "SELECT created, id, number, length FROM entries WHERE shelf = ? ORDER BY created, id",
             (self.number,),
@@ -213,9 +246,10 @@ class CachedShelf:
             self._created = {number: created for created, _, number, _ in found}
             self._ids = {number: source for _, source, number, _ in found}
         if self._numbers is None:
-            found.sort(key=itemgetter(2))
-            self._numbers = array("q", [number for _, _, number, _ in found])
-            self._lengths = array("i", [length for _, _, _, length in found])
+            by_number = sorted(found, key=itemgetter(2))
+            self._numbers = array("q", [number for _, _, number, _ in by_number])
+            self._lengths = array("i", [length for _, _, _, length in by_number])
+        return found
 
     def unlist(self) -> None:
         """Read what its entries are called again when it is next asked for."""
@@ -265,7 +299,9 @@ class CachedShelf:
     def read_postings(self, connection: sqlite3.Connection, term: str) -> Postings:
         """Where a term stands, from the database."""
         held = Postings(term)
-        numbers, times = self._shelving.tail.places(connection, self.number, term)
+        numbers, times = self._shelving.tail.places(
+            connection, self.number, term, indexed=self._may_hold(connection, term)
+        )
         if len(numbers):
             self._read_lengths(connection)
             known = np.frombuffer(self._numbers or b"", np.int64)
@@ -276,20 +312,28 @@ class CachedShelf:
             held.documents = len(numbers)
         return held
 
+    def _may_hold(self, connection: sqlite3.Connection, term: str) -> bool:
+        """Whether a term may stand in the index."""
+        if self.entries > SPELT:
+            return True
+        version = self._shelving.tail.version
+        if self._vocabulary_of != version:
+            # One text, since the garbage collector would look at each term of a set.
+            terms = rows.vocabulary(connection, self.number)
+            self._vocabulary = "\n".join(("", *sorted(terms), ""))
+            self._vocabulary_of = version
+        return f"\n{rows.short(term)}\n" in self._vocabulary
+
     def read_vectors(self, connection: sqlite3.Connection, dimension: int) -> NearestVectors:
         """Its vectors, by number."""
         if self.vectors is None:
             self.check(connection)
-            found = connection.execute(
-                "SELECT number, vector FROM entries WHERE shelf = ? AND vector IS NOT NULL"
-                " ORDER BY number",
-                (self.number,),
-            )
             vectors = NearestVectors(
-                exact=EXACT_ON_SHELF, read=partial(self._shelving.vectors, dimension)
+                exact=EXACT_ON_SHELF, read=partial(self._shelving.vectors, self.number, dimension)
             )
-            while some := found.fetchmany(READ_AT_ONCE):
-                vectors.add([n for n, _ in some], rows.unpack([v for _, v in some], dimension))
+            found = rows.shelf_vectors(connection, self.number, dimension, READ_AT_ONCE)
+            for numbers, read in found:
+                vectors.add(numbers, read)
             self.vectors = vectors
         return self.vectors
 
@@ -450,9 +494,9 @@ class ShelfCache:
         """Where postings and vectors come from that are not known."""
         self._connection = connection
 
-    def vectors(self, dimension: int, numbers: Sequence[int]) -> Vectors:
-        """The vectors of entries, read; raises as `rows.vectors`."""
-        return rows.vectors(self._connection, numbers, dimension)
+    def vectors(self, shelf: int, dimension: int, numbers: Sequence[int]) -> Vectors:
+        """The vectors of entries on a shelf, read; raises as `rows.vectors`."""
+        return rows.vectors(self._connection, shelf, numbers, dimension)
 
     def postings(self, held: CachedShelf, term: str) -> Postings:
         """Where a term stands on a shelf: known, or read."""

@@ -15,6 +15,7 @@ import time
 import zlib
 from collections import Counter
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -44,9 +45,14 @@ ENTRY: Final = "SELECT number, shelf, id, created, length, check_sum, record FRO
 ENTRIES: Final = f"{ENTRY} WHERE number IN (SELECT value FROM json_each(?))"  # noqa: S608 - no value
 """Selects it for a JSON list of numbers."""
 
-_VECTORS: Final = (
-    "SELECT number, vector FROM entries WHERE number IN (SELECT value FROM json_each(?))"
-)
+_VECTORS: Final = "SELECT place, vector FROM beside WHERE place IN (SELECT value FROM json_each(?))"
+
+NUMBER_BITS: Final = 36
+"""Bits of a place for the number of an entry: 68 thousand million entries, and as many places for
+each of 134 million shelves."""
+
+_WHOLE: Final = 0x2144DF1C
+"""The CRC-32 of any bytes with their own CRC-32 after them, little end first."""
 
 _REMEMBERED: Final = 4096
 """Entries that are kept as they were read."""
@@ -91,6 +97,10 @@ class TermPlaces(NamedTuple):
     times: Counts
 
 
+NOWHERE: Final = TermPlaces(np.empty(0, np.int64), np.empty(0, np.intc))
+"""Of a term that stands nowhere."""
+
+
 def add(connection: sqlite3.Connection, item: WriteItem, shelf: int, about: str | None) -> EntryRow:
     """Write an entry's row; its words are not indexed yet. `about` is its outline."""
     source, entry, vector = item
@@ -99,21 +109,26 @@ def add(connection: sqlite3.Connection, item: WriteItem, shelf: int, about: str 
     record, created = encode(entry), instant(entry.created)
     told = check_sum(record, source, shelf, created, len(terms))
     number = connection.execute(
-        "INSERT INTO entries (id, shelf, created, length, check_sum, about, record, vector)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            source,
-            shelf,
-            created,
-            len(terms),
-            told,
-            about,
-            record,
-            None if vector is None else pack(vector),
-        ),
+        "INSERT INTO entries (id, shelf, created, length, check_sum, record)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (source, shelf, created, len(terms), told, record),
     ).lastrowid
     assert number is not None  # noqa: S101 - an INSERT gives one
+    connection.execute(
+        "INSERT INTO beside VALUES (?, ?, ?)",
+        (place_of(shelf, number), about, None if vector is None else pack(vector)),
+    )
     return EntryRow(number, shelf, told, len(terms), counts, created, source)
+
+
+def place_of(shelf: int, number: int) -> int:
+    """Where an entry is in `beside`, in which those of one shelf stand together."""
+    return shelf << NUMBER_BITS | number
+
+
+def span(shelf: int) -> tuple[int, int]:
+    """The first place of a shelf in `beside`, and the last one."""
+    return place_of(shelf, 0), place_of(shelf + 1, 0) - 1
 
 
 def index(connection: sqlite3.Connection, written: Iterable[EntryRow]) -> None:
@@ -150,6 +165,7 @@ def remove(connection: sqlite3.Connection, source: str, indexed: int) -> EntryRo
             (row.number, _tokens(row.shelf, row.counts)),
         )
     connection.execute("DELETE FROM entries WHERE number = ?", (row.number,))
+    connection.execute("DELETE FROM beside WHERE place = ?", (place_of(row.shelf, row.number),))
     return row
 
 
@@ -275,15 +291,51 @@ def pack(vector: Vectors) -> bytes:
     return raw + zlib.crc32(raw).to_bytes(4, "little")
 
 
-def vectors(connection: sqlite3.Connection, numbers: Sequence[int], dimension: int) -> Vectors:
-    """The vectors of entries, shape (len(numbers), dimension).
+def outlines(connection: sqlite3.Connection, shelf: int) -> dict[int, str | None]:
+    """The outlines of the entries on a shelf, by number; None for one that has none."""
+    first, last = span(shelf)
+    found = connection.execute(
+        "SELECT place - ?, about FROM beside WHERE place BETWEEN ? AND ?", (first, first, last)
+    )
+    return dict(found)
+
+
+def shelf_vectors(
+    connection: sqlite3.Connection, shelf: int, dimension: int, together: int
+) -> Iterator[tuple[list[int], Vectors]]:
+    """The numbers of all entries on a shelf that have vectors, ascending, with these.
+
+    So many come at a time. Raises as `unpack`.
+    """
+    first, last = span(shelf)
+    found = connection.execute(
+        "SELECT place - ?, vector FROM beside WHERE place BETWEEN ? AND ? AND vector IS NOT NULL"
+        " ORDER BY place",
+        (first, first, last),
+    )
+    while True:
+        numbers: list[int] = []
+        blobs: list[bytes] = []
+        for number, blob in islice(found, together):
+            numbers.append(number)
+            blobs.append(blob)
+        if not numbers:
+            return
+        yield numbers, unpack(blobs, dimension)
+
+
+def vectors(
+    connection: sqlite3.Connection, shelf: int, numbers: Sequence[int], dimension: int
+) -> Vectors:
+    """The vectors of entries on a shelf, shape (len(numbers), dimension).
 
     Raises `DamagedRecord` if one of them is not there, or not as it was written.
     """
-    found = dict(connection.execute(_VECTORS, (f"[{','.join(map(str, numbers))}]",)).fetchall())
-    if found.keys() != {*numbers}:
+    places = [place_of(shelf, number) for number in numbers]
+    found = dict(connection.execute(_VECTORS, (f"[{','.join(map(str, places))}]",)).fetchall())
+    if found.keys() != {*places}:
         raise DamagedRecord("the vector of an entry is not there")
-    return unpack([found[number] for number in numbers], dimension)
+    return unpack([found[place] for place in places], dimension)
 
 
 def unpack(blobs: Sequence[bytes], dimension: int) -> Vectors:
@@ -293,13 +345,12 @@ def unpack(blobs: Sequence[bytes], dimension: int) -> Vectors:
     """
     if not all(isinstance(blob, bytes) for blob in blobs):
         raise DamagedRecord("a vector is damaged: it is not bytes")
-    raw = [blob[:-4] for blob in blobs]
-    for blob, numbers in zip(blobs, raw, strict=True):
-        told = int.from_bytes(blob[-4:], "little")
-        if len(numbers) != 4 * dimension or zlib.crc32(numbers) != told:
-            raise DamagedRecord("a vector is damaged: its check sum is wrong")
-    found = np.frombuffer(b"".join(raw), "<f4").reshape(len(raw), dimension)
-    return found.astype(np.float32)
+    size = 4 * dimension + 4
+    if {*map(len, blobs)} != {size} or {*map(zlib.crc32, blobs)} != {_WHOLE}:
+        raise DamagedRecord("a vector is damaged: its check sum is wrong")
+    found = np.frombuffer(b"".join(blobs), np.uint8).reshape(len(blobs), size)
+    numbers = np.ascontiguousarray(found[:, :-4]).view("<f4")
+    return numbers.astype(np.float32, copy=False)
 
 
 def check_sum(record: str, *columns: object) -> int:
@@ -318,7 +369,7 @@ def check_counts(*counts: object) -> None:
 
 def places(connection: sqlite3.Connection, shelf: int, term: str) -> TermPlaces:
     """Where a term stands on a shelf."""
-    start = f"{shelf}~{_short(term)}~"
+    start = f"{shelf}~{short(term)}~"
     found: list[Numbers] = []
     times: list[int] = []
     # Joined inside SQLite, since fetching rows one by one would take five times as long.
@@ -332,11 +383,26 @@ def places(connection: sqlite3.Connection, shelf: int, term: str) -> TermPlaces:
             raise DamagedRecord(f"the index of words is damaged: {error}") from error
         found.append(np.array(joined.split(","), np.int64))
     if not found:
-        return TermPlaces(np.empty(0, np.int64), np.empty(0, np.intc))
+        return NOWHERE
     numbers = np.concatenate(found)
     often = np.repeat(np.array(times, np.intc), [len(f) for f in found])
     order = np.argsort(numbers)
     return TermPlaces(numbers[order], often[order])
+
+
+def name_terms(connection: sqlite3.Connection) -> None:
+    """Have the terms of the index as a table of this connection, which `vocabulary` reads."""
+    connection.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab (main, words, row)")
+
+
+def vocabulary(connection: sqlite3.Connection, shelf: int) -> set[str]:
+    """The terms of a shelf that are in the index, as `short` gives them."""
+    start = f"{shelf}~"
+    found = connection.execute(
+        "SELECT term FROM temp.vocabulary WHERE term >= ? AND term < ?",
+        (start, f"{start[:-1]}\x7f"),
+    )
+    return {token[len(start) : token.rindex("~")] for (token,) in found}
 
 
 def ranked(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
@@ -349,10 +415,11 @@ def ranked(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, 
 
 
 def _tokens(shelf: int, counts: Counter[str]) -> str:
-    return " ".join([f"{shelf}~{_short(term)}~{times}" for term, times in counts.items()])
+    return " ".join([f"{shelf}~{short(term)}~{times}" for term, times in counts.items()])
 
 
-def _short(term: str) -> str:
+def short(term: str) -> str:
+    """A term as the index has it."""
     if len(term) <= _LONG:
         return term
     return f"@{hashlib.blake2b(term.encode(), digest_size=16).hexdigest()}"

@@ -71,8 +71,17 @@ def sync_log(path: Path) -> None:
 APPLICATION: Final = 0x6D656D73
 """SQLite's application id: `mems`."""
 
-LAYOUT: Final = 3
-"""The version of the tables; any other is refused."""
+LAYOUT: Final = 4
+"""The version of the tables; any other is refused, but for the one before."""
+
+UPDATE: Final = "open it once to bring it up to date"
+"""What to do with a file that is only looked into."""
+
+_BEFORE: Final = 3
+"""The version in which outlines and vectors were columns of `entries`."""
+
+_MOVED: Final = 1000
+"""Rows that are moved at a time."""
 
 _LOG: Final = 4000
 """Pages of log after which it is written back: 16 MB."""
@@ -107,11 +116,14 @@ CREATE TABLE entries (
     created TEXT NOT NULL,
     length INTEGER NOT NULL,  -- in terms
     check_sum INTEGER NOT NULL,
-    about TEXT,               -- an outline of whoever opened the store, with a check sum of its own
-    record TEXT NOT NULL,
-    vector BLOB
+    record TEXT NOT NULL
 );
 CREATE INDEX in_order ON entries (shelf, created, id, length);
+CREATE TABLE beside (         -- what is read of all entries of a shelf
+    place INTEGER PRIMARY KEY, -- the shelf and the number, so that a shelf stands together
+    about TEXT,               -- an outline of whoever opened the store, with a check sum of its own
+    vector BLOB               -- with a check sum
+);
 CREATE VIRTUAL TABLE words USING fts5 (
     terms, content = '', detail = none, columnsize = 0,
     tokenize = "ascii tokenchars '~-_/.:@#'''"
@@ -136,7 +148,10 @@ def connect(path: Path, *, readonly: bool = False, durable: bool = False) -> sql
             raise StoreError(f"{path} is damaged: it is empty")
         connection = _open(path)
         try:
+            if not readonly:
+                _bring_apart(connection)
             _check(connection, path)
+            rows.name_terms(connection)
             if durable:
                 connection.execute("PRAGMA synchronous = FULL")
             if readonly:
@@ -176,6 +191,56 @@ def index_anew(connection: sqlite3.Connection) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _bring_apart(connection: sqlite3.Connection) -> None:
+    """Give a file of the layout before this layout, wholly or not at all.
+
+    It takes what writing all of it takes. The file is to be scrubbed, which gives back the room of
+    what has moved.
+    """
+    if not _is_of_before(connection):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if _is_of_before(connection):  # another process may have been quicker
+            _move_columns(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _is_of_before(connection: sqlite3.Connection) -> bool:
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return (application, version) == (APPLICATION, _BEFORE)
+
+
+def _move_columns(connection: sqlite3.Connection) -> None:
+    """Move outlines and vectors from `entries` to `beside`, a shelf after the other."""
+    statements = [text for text in TABLES.split(";\n") if "entries (" in text or "beside (" in text]
+    connection.execute("ALTER TABLE entries RENAME TO entries_before")
+    connection.execute("DROP INDEX in_order")
+    for statement in statements:
+        connection.execute(statement)
+    columns = "number, id, shelf, created, length, check_sum, record"
+    connection.execute(
+        f"INSERT INTO entries SELECT {columns} FROM entries_before"  # noqa: S608 - no value
+        " ORDER BY number"
+    )
+    found = connection.execute(
+        "SELECT shelf, number FROM entries INDEXED BY in_order ORDER BY shelf, number"
+    )
+    while some := found.fetchmany(_MOVED):
+        connection.executemany(
+            "INSERT INTO beside SELECT ?, about, vector FROM entries_before WHERE number = ?",
+            [(rows.place_of(shelf, number), number) for shelf, number in some],
+        )
+    connection.execute("DROP TABLE entries_before")
+    connection.execute("UPDATE status SET erasing = 1")
+    connection.execute(f"PRAGMA user_version = {LAYOUT}")
 
 
 def _index_anew(connection: sqlite3.Connection) -> None:
@@ -250,7 +315,8 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     if application != APPLICATION:
         raise StoreError(f"{path} is a database of something else")
     if version != LAYOUT:
-        raise SchemaError(str(path), version, LAYOUT)
+        advice = UPDATE if version == _BEFORE else ""
+        raise SchemaError(str(path), version, LAYOUT, advice)
     if is_large(path):
         return
     (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()

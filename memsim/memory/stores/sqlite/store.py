@@ -26,7 +26,7 @@ from memsim.memory.stores.sqlite.schema import StoreIdentity
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from memsim.memory.entry import Entry, Shelf
+    from memsim.memory.entry import Entry
     from memsim.memory.index.postings import ScoredNumbers, ShelfWords
     from memsim.memory.permissions import Where
     from memsim.memory.stores import WriteItem
@@ -37,8 +37,8 @@ _Found = TypeVar("_Found")
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _ASKED_AT_ONCE: Final = 500
 
-WrittenOutline = tuple[str, str, str | None, "Shelf"]
-"""Creation and id of an entry, its outline, and its shelf."""
+WrittenOutline = tuple[str, str, str | None, str]
+"""Creation and id of an entry, its outline, and its owner."""
 
 _FEW: Final = 16
 """Shelves of a search of which it is kept in memory what their entries are called."""
@@ -143,7 +143,7 @@ class SQLite:
             if made == self._embedded:
                 return
             self._note(made)
-            connection.execute("UPDATE entries SET vector = NULL WHERE vector IS NOT NULL")
+            connection.execute("UPDATE beside SET vector = NULL WHERE vector IS NOT NULL")
             connection.execute("UPDATE shelves SET version = ?", (changes,))
             connection.execute("UPDATE status SET changes = ?", (changes,))
 
@@ -236,12 +236,8 @@ class SQLite:
         with self._reading() as connection:
             found: list[WrittenOutline] = []
             for held in self._shelving.admitted(where):
-                held.check(connection)
-                rows_there = connection.execute(
-                    "SELECT created, id, about FROM entries WHERE shelf = ?",
-                    (held.number,),
-                )
-                found += [(*row, held.shelf) for row in rows_there]
+                owner = held.shelf.owner
+                found += [(*row, owner) for row in held.outlines(connection)]
             return sorted(found, key=itemgetter(0, 1))
 
     def count(self, where: Where) -> int:
@@ -253,6 +249,20 @@ class SQLite:
         """Whose the admitted entries are; no entry is read for it."""
         with self._reading():
             return {held.shelf.owner for held in self._shelving.admitted(where)}
+
+    def owner_of(self, ids: Collection[str]) -> dict[str, str]:
+        """Whose each of these entries is; nothing of those that are not there."""
+        with self._reading() as connection:
+            found = connection.execute(
+                "SELECT id, shelf FROM entries WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(_possible(ids)),),
+            )
+            return {source: self._shelving[shelf].shelf.owner for source, shelf in found}
+
+    def owner_of_shelf(self) -> list[tuple[int, str]]:
+        """The numbers of all shelves, each with the owner of what is on it."""
+        with self._reading():
+            return [(held.number, held.shelf.owner) for held in self._shelving]
 
     def lexical(self, text: str, where: Where, k: int) -> list[Hit]:
         """The best by words; see `Store`."""
@@ -449,7 +459,7 @@ class SQLite:
             schema.index_anew(connection)
             rows.scrub(connection, _OPENING)
         elif not schema.is_current(connection):
-            raise self._laid_out_otherwise("open it once to bring it up to date")
+            raise self._laid_out_otherwise(schema.UPDATE)
 
     def _refresh(self) -> int:
         with rows.reading(self._path):
