@@ -167,6 +167,18 @@ class OutlineColumns:
             repeated=self.repeated(number),
         )
 
+    def facts(self, number: int) -> tuple[int, datetime, str, str, str, bool]:
+        """Tokens, creation, owner, role, terms that are asked for, and whether it stands."""
+        names = self._names
+        return (
+            self._tokens[number],
+            moment_at(self._created[number]),
+            names[self._owner[number]],
+            names[self._role[number]],
+            self._asked.get(number, ""),
+            bool(self._flags[number] & _STANDING),
+        )
+
     def created(self, number: int) -> datetime:
         """When it was said."""
         return moment_at(self._created[number])

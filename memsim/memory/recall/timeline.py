@@ -707,19 +707,19 @@ class Timeline:
         return found
 
     def _facts_of(self, entry: str, number: int) -> MessageFacts:
-        said, change = self._said, self._changed.get(entry, _UNCHANGED)
-        asked = said.asked(number)
+        change = self._changed.get(entry, _UNCHANGED)
+        tokens, time, principal, role, asked, standing = self._said.facts(number)
         return MessageFacts(
             order=self._order[number],
-            tokens=said.tokens(number),
-            time=said.created(number),
-            principal=said.owner(number),
-            role=said.role(number),
+            tokens=tokens,
+            time=time,
+            principal=principal,
+            role=role,
             successor=change.successor,
             amended=change.amended,
             stale=change.stale,
             asked=frozenset(asked.split()) if asked else _NOTHING,
-            standing=said.standing(number),
+            standing=standing,
         )
 
     def beside(self, entry: str) -> NeighbourShares:

@@ -95,6 +95,12 @@ class TailIndex:
             np.concatenate((times, np.array([row.counts[term] for row in late], np.intc))),
         )
 
+    def has(self, connection: sqlite3.Connection, shelf: int) -> bool:
+        """Whether one of them is on a shelf."""
+        self._list(connection)
+        late = any(row.shelf == shelf for row in self._rows.values())
+        return late or shelf in self._unread.values()
+
     def remove(self, connection: sqlite3.Connection, gone: Sequence[EntryRow]) -> None:
         """Note entries that are gone, before others come: these may be given their numbers."""
         for row in gone:
@@ -268,6 +274,12 @@ class CachedShelf:
         created, ids = self._created or {}, self._ids
         return {number: (created[number], ids[number]) for number in numbers if number in ids}
 
+    def names(self, connection: sqlite3.Connection) -> Iterable[str] | None:
+        """The ids of its entries; None for a long shelf."""
+        if self._created is None and self.entries <= LISTED:
+            self._list(connection)
+        return None if self._created is None else self._ids.values()
+
     def postings(self, term: str) -> Postings | None:
         """Where a term stands."""
         return self._shelving.postings(self, term)
@@ -311,6 +323,11 @@ class CachedShelf:
             held.extend(numbers, times, np.frombuffer(self._lengths, np.intc)[at])
             held.documents = len(numbers)
         return held
+
+    def lacks(self, connection: sqlite3.Connection, term: str) -> bool:
+        """Whether a term stands nowhere, as far as that is known without looking for it."""
+        has_late = self._shelving.tail.has(connection, self.number)
+        return not has_late and not self._may_hold(connection, term)
 
     def _may_hold(self, connection: sqlite3.Connection, term: str) -> bool:
         """Whether a term may stand in the index."""
@@ -498,8 +515,8 @@ class ShelfCache:
         """The vectors of entries on a shelf, read; raises as `rows.vectors`."""
         return rows.vectors(self._connection, shelf, numbers, dimension)
 
-    def postings(self, held: CachedShelf, term: str) -> Postings:
-        """Where a term stands on a shelf: known, or read."""
+    def postings(self, held: CachedShelf, term: str) -> Postings | None:
+        """Where a term stands on a shelf: known, or read; None where it is known to be nowhere."""
         at = (held.number, term)
         found = self._postings.get(at)
         if found is not None:
@@ -507,6 +524,8 @@ class ShelfCache:
             return found
         if at in self._absent:
             return self._absent[at]
+        if held.lacks(self._connection, term):
+            return None
         found = held.read_postings(self._connection, term)
         if not found.documents:
             # Most words that a misspelt one may be are nowhere, and are not asked for again.

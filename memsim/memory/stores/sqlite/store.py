@@ -43,6 +43,9 @@ WrittenOutline = tuple[str, str, str | None, str]
 _FEW: Final = 16
 """Shelves of a search of which it is kept in memory what their entries are called."""
 
+_FOUND: Final = 4096
+"""Entries that searches have found of which the numbers are kept."""
+
 _OPENING: Final = 1.0
 """Seconds for which opening waits for others, to finish an erasure that was cut short."""
 
@@ -81,6 +84,7 @@ class SQLite:
         self._shelving.unread = schema.is_large(self._path)
         self._tally = ScoreTally()
         self._entries = rows.ReadEntries()
+        self._number: dict[str, int] = {}
         self._embedded: EmbedderInfo | None = None
         self._synced: StoreIdentity | None = None
         self.outline: Callable[[Entry], str | None] | None = None
@@ -188,6 +192,7 @@ class SQLite:
                     unread.append(source)
                 else:
                     found[source] = known
+            unread = self._read_found(connection, unread, found)
             for start in range(0, len(unread), _ASKED_AT_ONCE):
                 asked = unread[start : start + _ASKED_AT_ONCE]
                 marks = ",".join("?" * len(asked))
@@ -195,6 +200,19 @@ class SQLite:
                     entry = self._entries.read(row)
                     found[entry.id] = entry
         return [found[source] for source in ids if source in found]
+
+    def _read_found(
+        self, connection: sqlite3.Connection, ids: list[str], found: dict[str, Entry]
+    ) -> list[str]:
+        """Read those that a search has found, by their numbers; the others."""
+        asked = {source: at for source in ids if (at := self._number.get(source)) is not None}
+        if not asked:
+            return ids
+        numbers = f"[{','.join(map(str, asked.values()))}]"
+        for row in connection.execute(rows.ENTRIES, (numbers,)):
+            if row[2] in asked:  # else another entry has been given the number
+                found[row[2]] = self._entries.read(row)
+        return [source for source in ids if source not in found]
 
     def find(self, where: Where, *, after: Entry | None = None, limit: int = PAGE) -> list[Entry]:
         """Admitted entries, a page at a time; see `Store`."""
@@ -224,12 +242,22 @@ class SQLite:
     def admitted(self, ids: Collection[str], where: Where) -> set[str]:
         """Which of these entries are there and admitted; none is read for it."""
         with self._reading() as connection:
-            shelves = {held.number for held in self._shelving.admitted(where)}
-            rows_there = connection.execute(
-                "SELECT id, shelf FROM entries WHERE id IN (SELECT value FROM json_each(?))",
-                (json.dumps(_possible(ids)),),
-            )
-            return {source for source, shelf in rows_there if shelf in shelves}
+            left, found = {*_possible(ids)}, set[str]()
+            shelves = self._shelving.admitted(where)
+            long: set[int] = set()
+            for held in shelves:
+                names = held.names(connection) if len(shelves) <= _FEW else None
+                if names is None:
+                    long.add(held.number)
+                else:
+                    found |= left.intersection(names)
+            if long:
+                rows_there = connection.execute(
+                    "SELECT id, shelf FROM entries WHERE id IN (SELECT value FROM json_each(?))",
+                    (json.dumps([*(left - found)]),),
+                )
+                found.update(source for source, shelf in rows_there if shelf in long)
+            return found
 
     def outlines(self, where: Where) -> list[WrittenOutline]:
         """The outlines of the admitted entries, in the order of `find`."""
@@ -520,6 +548,9 @@ class SQLite:
             place |= shelf.ranked(self._open, numbers)
         if len(place) < len(numbers):
             place |= rows.ranked(self._open, [n for n in numbers if n not in place])
+        if len(self._number) > _FOUND:
+            self._number.clear()
+        self._number.update((source, number) for number, (_, source) in place.items())
         scored = zip(numbers, found.scores.tolist(), strict=True)
         ranked = sorted((-score, *place[number]) for number, score in scored)[: max(k, 0)]
         return [Hit(source, -score) for score, _, source in ranked]
