@@ -904,3 +904,37 @@ def test_words_of_every_kind_are_known_to_be_in_the_index(path: Path, term: str)
 
     assert [0, 70] == [len(store.lexical(word, ALL, 99)) for word in ("xx", term)]
     store.close()
+
+
+def test_an_entry_is_not_read_by_the_number_of_one_that_is_gone(path: Path) -> None:
+    """A search has told its number, which is another entry's now."""
+    store, last, new = SQLite(path), entry("89"), entry("new", "heron")
+    found = [hit.id for hit in store.lexical("89", ALL, 5)]
+    store.erase([last.id])
+    store.write([new])
+
+    assert [last.id] == found
+    assert [(new.id,)] == selected(path, "SELECT id FROM entries WHERE number = 90")
+    assert [new] == store.get([last.id, new.id])
+    store.close()
+
+
+@pytest.mark.parametrize("listed", [0, 8192], ids=["long", "short"])
+def test_those_that_are_admitted_are_told(
+    path: Path, monkeypatch: pytest.MonkeyPatch, listed: int
+) -> None:
+    """Whether the ids of a shelf are kept in memory or not, and whatever others write."""
+    monkeypatch.setattr(cache, "LISTED", listed)
+    store, other = SQLite(path), SQLite(path)
+    theirs, ours = entry("his", "heron", "bob"), entry("ours", "heron")
+    ids = [entry("3").id, theirs.id, ours.id, "f" * 32, "no id"]
+    bob, ann = (replace(ALL, owner=name) for name in ("bob", "ann"))
+    assert [{ids[0]}, set()] == [store.admitted(ids, where) for where in (ann, bob)]
+
+    other.write([theirs, ours])
+
+    assert [{ids[0], ours.id}, {theirs.id}] == [store.admitted(ids, w) for w in (ann, bob)]
+    other.erase([ids[0]])
+    assert [{ours.id}, {theirs.id}] == [store.admitted(ids, w) for w in (ann, bob)]
+    for one in (store, other):
+        one.close()
