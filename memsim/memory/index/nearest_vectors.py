@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import numpy as np
 
 from memsim.errors import StoreError
+from memsim.memory.index.form_rows import MANY, FormRows
 from memsim.memory.index.postings import ScoredNumbers, keep_best
 
 if TYPE_CHECKING:
@@ -335,7 +336,7 @@ class Clusters:
     def _opened(self, dimension: int) -> int:
         """The place of a new list."""
         if self._count == len(self._sizes):
-            room, words = max(16, 2 * self._count), -(-dimension // 64)
+            room, words = max(16, _room(self._count)), -(-dimension // 64)
             self._sizes = _grown(self._sizes, (room,))
             self._centres = _grown(self._centres, (room, dimension))
             self._rows = _grown(self._rows, (room, self._limit))
@@ -343,6 +344,11 @@ class Clusters:
             self._leanings = _grown(self._leanings.T, (room, 2 * words)).T.copy()
         self._count += 1
         return self._count - 1
+
+
+def _room(count: int) -> int:
+    """How long a column is made that holds so many: longer by a quarter where there are many."""
+    return count + count // 4 if count > MANY else 2 * count
 
 
 def _grown(held: NDArray[T], shape: tuple[int, ...]) -> NDArray[T]:
@@ -400,7 +406,7 @@ class NearestVectors:
         self._exact, self._probed, self._compared = max(1, exact), probed, compared
         self._read = read
         self._known: _KnownVectors | None = None
-        self._row: dict[int, int] = {}
+        self._row = FormRows()
         self._forms: Numbers = np.empty(0, np.int64)
         self._vectors: Vectors = np.empty((0, 0), np.float32)
         self._clusters = Clusters()
@@ -491,7 +497,7 @@ class NearestVectors:
             self._clusters.rename(last, row)
 
     def _grow(self, count: int, dimension: int) -> None:
-        room, held = max(64, 2 * count), len(self)
+        room, held = max(64, _room(count)), len(self)
         self._forms = _grown(self._forms[:held], (room,))
         if self._known is None:
             self._vectors = _grown(self._vectors[:held], (room, dimension))

@@ -49,8 +49,7 @@ if TYPE_CHECKING:
 _ASKED_AT_ONCE = 500
 
 _WITH_VECTORS = (
-    "id, shelf, vector FROM entries LEFT JOIN beside"
-    f" ON place = (shelf << {NUMBER_BITS} | number)"
+    f"id, shelf, vector FROM entries LEFT JOIN beside ON place = (shelf << {NUMBER_BITS} | number)"
 )
 
 
