@@ -336,7 +336,7 @@ class Clusters:
     def _opened(self, dimension: int) -> int:
         """The place of a new list."""
         if self._count == len(self._sizes):
-            room, words = max(16, _room(self._count)), -(-dimension // 64)
+            room, words = 16 + self._count + self._count // 4, -(-dimension // 64)
             self._sizes = _grown(self._sizes, (room,))
             self._centres = _grown(self._centres, (room, dimension))
             self._rows = _grown(self._rows, (room, self._limit))
