@@ -41,10 +41,12 @@ from memsim.scenario.generator.story_script import (
     StoryScript,
     defaults_of,
     family,
+    generated_plan,
     most_of,
     story_of,
 )
 from memsim.scenario.script import Turn
+from memsim.scenario.script_plan import Plan
 from memsim.scoring.answer_score import judge_answer
 
 DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
@@ -710,6 +712,51 @@ def test_the_oracle_answers_of_ten_thousand_facts() -> None:
     assert [1.0, 1.0, 1.0] == [*held.loc["oracle"]]
     assert [0.0, 0.0, 0.0] == [*held.loc["no_memory"]]
     assert held.answer_in_context["bm25"] > 0.5
+
+
+class CountedDraw(Draw):
+    """Chance whose words are counted."""
+
+    def __init__(self, seed: str, draws: list[CountedDraw]) -> None:
+        super().__init__(seed)
+        draws.append(self)
+
+    @property
+    def made(self) -> int:
+        """Words that were made up so far."""
+        return len(self._used)
+
+
+@pytest.mark.parametrize("bound", ["random_draw.MOST_WORDS", "story_script.MAX_TEXT"])
+def test_a_story_that_is_too_long_is_refused_before_it_is_proven(
+    bound: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its words while it is told, and by its characters then; with the line of the step."""
+    proofs: list[Story] = []
+    monkeypatch.setattr("memsim.scenario.generator.story_script.proven", proofs.append)
+    monkeypatch.setattr(f"memsim.scenario.generator.{bound}", 50)
+    step = Generate(line=3, family="look_alikes")
+    plan = Plan(line=None, memsim=1, name="long", turns=(step,))
+    with pytest.raises(ScenarioError, match="the story says more than") as refused:
+        generated_plan(plan)
+
+    assert (refused.value.line, proofs) == (3, [])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_made_up_word_stands_in_at_least_ten_characters_of_text(
+    family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a story of too many words has too many characters as well."""
+    draws: list[CountedDraw] = []
+    monkeypatch.setattr(
+        "memsim.scenario.generator.story_script.Draw", lambda seed: CountedDraw(seed, draws)
+    )
+    for dial in (None, *(dial for dial in HIGH if dial in defaults_of(family))):
+        draws.clear()
+        dials: dict[str, Any] = {dial: min(HIGH[dial], most_of(family, dial))} if dial else {}
+        story = story_of(Generate(line=None, family=family, **dials), DAYS)
+        assert sum(len(event.text) for event in story.events) >= 10 * draws[0].made, dial
 
 
 def test_a_story_may_stand_among_other_turns() -> None:

@@ -27,7 +27,7 @@ from memsim.scenario.generator.look_alike_kinds import LookAlikes, with_look_ali
 from memsim.scenario.generator.message_noise import with_noise
 from memsim.scenario.generator.pronouns import with_pronouns
 from memsim.scenario.generator.question_forms import VALUE, with_form
-from memsim.scenario.generator.random_draw import Draw
+from memsim.scenario.generator.random_draw import Draw, LongStoryError
 from memsim.scenario.generator.solver import Solution, proven
 from memsim.scenario.generator.story_in_language import (
     check_language,
@@ -37,6 +37,7 @@ from memsim.scenario.generator.story_in_language import (
 from memsim.scenario.record_kinds import Named
 from memsim.scenario.script import UNKNOWN, Match
 from memsim.scenario.script_plan import (
+    MAX_TEXT,
     FactNote,
     Filler,
     OpenSession,
@@ -147,6 +148,11 @@ def story_of(step: Generate, days: SessionDays) -> Story:
     return with_code_switching(made, dials["code_switching"], draw.beside(f"switch:{seed}"))
 
 
+def _is_dated(story: Story) -> bool:
+    days = (*(e.day for e in story.events), *(q.day for q in story.questions))
+    return any(day is not None for day in days)
+
+
 def _sampled(story: Story, most: int, draw: Draw) -> Story:
     """The same story, with so many of the questions that have an answer, and all of the others."""
     answered = [question for question in story.questions if question.expect]
@@ -198,6 +204,12 @@ class StoryScript:
                 "the story outlasts the year 9999; give less distance or fewer facts",
                 line=step.line,
             ) from None
+        except LongStoryError:
+            raise ScenarioError(
+                f"the story says more than {MAX_TEXT:,} characters; give fewer facts, or less of "
+                "the other dials",
+                line=step.line,
+            ) from None
         self._solutions = proven(self._story)
         self._names = self._fact_names()
 
@@ -205,13 +217,15 @@ class StoryScript:
         """Make the story, with sessions so far apart that the longest ends before the next."""
         days = SessionDays(first=self._begins.date(), apart=timedelta(days=WEEK))
         story = story_of(step, days)
+        if sum(len(event.text) for event in story.events) > MAX_TEXT:
+            raise LongStoryError
         said = Counter(event.session for event in story.events)
         talk = _spread(self._distance, story.sessions)
         longest = max(said[session] + turns for session, turns in enumerate(talk))
         if more := (pace * longest).days:
             days = replace(days, apart=timedelta(days=WEEK + more))
             # The same story: what is drawn for it does not depend on its days.
-            story = story_of(step, days)
+            story = story_of(step, days) if _is_dated(story) else story
         self._story, self._apart = story, days.apart
         self.end = self._begins + story.sessions * days.apart
         """When another story may begin."""

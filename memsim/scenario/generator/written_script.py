@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from memsim.clock import stamp
+from memsim.scenario.garbage_pause import garbage_pause
 from memsim.scenario.generator.dials import DIALS, Generate
 from memsim.scenario.generator.story_script import generated_plan
 from memsim.scenario.record_kinds import Named
@@ -41,6 +42,7 @@ def short_script(name: str, step: Generate) -> Written:
     }
 
 
+@garbage_pause()
 def long_script(name: str, step: Generate) -> Written:
     """The same script with every statement, session and question of the story.
 
