@@ -52,7 +52,7 @@ from memsim.scoring.answer_score import judge_answer
 DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
 HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100, "reverted": 4}
-HIGH |= {"code_switching": 100, "asked": 3, "pronouns": 100}
+HIGH |= {"code_switching": 100, "asked": 3, "pronouns": 100, "interruptions": 100}
 HIGH |= {"late": 6, "aliases": 4, "depends": 3, "speakers": 6, "result_size": 2_000}
 KINDS = LOOK_ALIKE_KINDS
 
@@ -219,6 +219,81 @@ def test_a_higher_setting_calls_more_of_the_same_things_it() -> None:
         for n in (10, 40, 90)
     ]
     assert texts[0] < texts[1] < texts[2]
+
+
+INTERRUPTED = ["updates", "aggregation", "multi_hop"]
+INTERRUPTED_WITH: list[tuple[str, dict[str, int]]] = [
+    *((name, {}) for name in INTERRUPTED),
+    *((name, {"aliases": 2}) for name in INTERRUPTED),
+    ("updates", {"pronouns": 50}),
+    ("updates", {"noise": 100}),
+    ("updates", {"code_switching": 100}),
+    ("aggregation", {"look_alikes": 2, "removed": 2}),
+]
+
+
+@pytest.mark.parametrize(("name", "dials"), INTERRUPTED_WITH)
+def test_an_interrupted_statement_is_two_messages_that_are_both_evidence(
+    name: str, dials: dict[str, Any]
+) -> None:
+    """The first says the thing and the second the value; what is said between says neither."""
+    step = Generate(line=None, family=name, interruptions=60, **dials)
+    story = story_of(step, DAYS)
+    parted = whole = 0
+    for found in proven(story):
+        for place in found.evidence:
+            event = story.events[place]
+            if not event.subject.startswith("... "):
+                whole += event.kind == "is"
+                continue
+            parted += 1
+            begins, between = story.events[place - 2 : place]
+            assert event.subject == begins.value
+            assert place - 2 in found.evidence
+            assert place - 1 not in found.evidence
+            assert {begins.session} == {between.session, event.session}
+            assert (begins.text[-4:], event.text[:4]) == (" ...", "... ")
+            assert event.value in event.text
+            assert event.value not in begins.text + between.text
+            assert begins.said in begins.text
+            assert begins.said not in event.text.split(".")[0]
+            assert between.kind == "unreal"
+
+    assert parted
+    assert whole or name == "aggregation"
+
+
+def test_every_one_who_interrupts_is_played() -> None:
+    """Others and notifications speak as the user does; the assistant and a tool as themselves."""
+    step = Generate(line=None, family="updates", facts=12, interruptions=100)
+    story = story_of(step, DAYS)
+    between = [event for event in story.events if event.attribute == "talk"]
+    assert {"speaker", "notification", "assistant", "tool"} == {event.by for event in between}
+
+    scenario = ScenarioBuilder("x").generate("updates", facts=12, interruptions=100).build()
+    turns = [event for event in scenario.events(0) if isinstance(event, Turn)]
+    said = {(m.role, m.text) for turn in turns for m in (*turn.heard, *turn.reply)}
+    roles = {"speaker": "user", "notification": "user", "assistant": "assistant", "tool": "tool"}
+    assert {(roles[event.by], event.text) for event in between} <= said
+
+
+def test_a_higher_setting_interrupts_more_of_the_same_statements() -> None:
+    """What is interrupted stays so, by the same words; at nought nothing is."""
+    texts = [
+        {e.text for e in story_of(step, DAYS).events if e.part}
+        for step in (
+            Generate(line=None, family="updates", interruptions=n) for n in (0, 10, 40, 90)
+        )
+    ]
+    assert not texts[0]
+    assert texts[0] < texts[1] < texts[2] < texts[3]
+    assert sorted(INTERRUPTED) == [n for n in FAMILIES if "interruptions" in defaults_of(n)]
+
+
+def test_the_more_statements_are_interrupted_the_fewer_a_search_finds() -> None:
+    """Who searches for words finds the half that has none of the answer."""
+    none, half, every = (_held("updates", {"interruptions": n})["bm25", 1024] for n in (0, 50, 100))
+    assert none > half + 0.2 > every + 0.4
 
 
 def test_a_change_makes_what_depends_on_it_stale() -> None:
@@ -791,6 +866,7 @@ def test_a_story_may_stand_among_other_turns() -> None:
         ("{family: updates, language: de, code_switching: 5}", "code_switching is told in en"),
         ("{family: updates, language: de, noise: 5}", "noise is told in en alone"),
         ("{family: updates, language: de, pronouns: 5}", "pronouns is told in en alone"),
+        ("{family: updates, language: de, interruptions: 5}", "interruptions is told in en alone"),
         ("{family: multi_hop, pronouns: 5}", "multi_hop has no dial pronouns"),
         ("{family: updates, language: de, form: count}", "form count is told in en alone"),
         (

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from importlib import import_module
 from types import ModuleType
+from typing import Literal
 
 from memsim.errors import ScenarioError
 from memsim.scenario.document import nearest_name
@@ -23,6 +24,7 @@ from memsim.scenario.generator.event_log import (
     StoryQuestion,
 )
 from memsim.scenario.generator.foreign_phrases import with_code_switching
+from memsim.scenario.generator.interruptions import with_interruptions
 from memsim.scenario.generator.look_alike_kinds import LookAlikes, with_look_alikes
 from memsim.scenario.generator.message_noise import with_noise
 from memsim.scenario.generator.pronouns import with_pronouns
@@ -52,6 +54,9 @@ from memsim.scenario.script_plan import (
 
 TOOL = "read_notes"
 """The tool in whose results a story is told, where the dial `result_size` says so."""
+
+OTHER_TOOL = "look_around"
+"""The tool whose result interrupts a statement."""
 
 _DEPTHS = (0.5, 0.1, 0.9, 0.3, 0.7)
 """Where in a result a statement stands, one after the other."""
@@ -145,7 +150,8 @@ def story_of(step: Generate, days: SessionDays) -> Story:
         things = family(step.family).THINGS
         made = with_pronouns(made, dials["pronouns"], things, f"pronouns:{seed}")
     made = with_noise(made, dials["noise"], f"noise:{seed}")
-    return with_code_switching(made, dials["code_switching"], draw.beside(f"switch:{seed}"))
+    made = with_code_switching(made, dials["code_switching"], draw.beside(f"switch:{seed}"))
+    return with_interruptions(made, dials.get("interruptions", 0), f"interruptions:{seed}")
 
 
 def _is_dated(story: Story) -> bool:
@@ -273,7 +279,11 @@ class StoryScript:
         name = self._names.get(place)
         note = FactNote(line=self._line, value=event.said or event.value)
         facts = (Named(name, note, self._line),) if name else ()
-        if not self._result_size:
+        if event.by == "tool":
+            call = ToolCall(line=self._line, name=OTHER_TOOL, result=event.text)
+            yield UseTools(line=self._line, value=(call,))
+            return
+        if not self._result_size or event.part or event.by != "user":
             yield self._said(event, facts)
             return
         call = ToolCall(
@@ -289,7 +299,8 @@ class StoryScript:
         yield UseTools(line=self._line, value=(call,))
 
     def _said(self, event: StoryEvent, facts: tuple[Named[FactNote], ...]) -> Say:
-        return Say(line=self._line, role="user", text=event.text, facts=facts)
+        role: Literal["user", "assistant"] = "assistant" if event.by == "assistant" else "user"
+        return Say(line=self._line, role=role, text=event.text, facts=facts)
 
     def probes(self) -> Iterator[Named[ProbeNote]]:
         """The questions; each names the facts that lead to its answer."""

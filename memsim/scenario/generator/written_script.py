@@ -65,7 +65,7 @@ def _steps(plan: Plan) -> Iterator[Written]:
         elif isinstance(step, Filler):
             yield {"filler": step.turns}
         elif isinstance(step, Say):
-            yield {"user": step.text, **_facts(step.facts)}
+            yield {step.role: step.text, **_facts(step.facts)}
         elif isinstance(step, UseTools):
             yield from (_call(call) for call in step.value)
 
@@ -76,8 +76,7 @@ def _call(call: ToolCall) -> Written:
             "name": call.name,
             "arguments": json.loads(call.arguments),
             "result": call.result,
-            "characters": call.characters,
-            "depth": call.depth,
+            **({"characters": call.characters, "depth": call.depth} if call.characters else {}),
             **_facts(call.facts),
         }
     }
