@@ -296,6 +296,24 @@ def test_the_more_statements_are_interrupted_the_fewer_a_search_finds() -> None:
     assert none > half + 0.2 > every + 0.4
 
 
+@pytest.mark.parametrize("dials", [{}, {"distance": 0}, {"updates": 0}, {"late": 2}], ids=str)
+def test_the_day_of_a_question_is_no_answer(dials: dict[str, Any]) -> None:
+    """Without a memory nobody knows when it changed: whoever says "today" is wrong."""
+    scenarios = [
+        ScenarioBuilder(f"{name}_{seed}")
+        .generate(name, form="when", seed=seed, **{"distance": 10, "facts": 2} | dials)
+        .build()
+        for name in ("updates", "temporal")
+        for seed in range(1, 51)
+        if {*dials} <= {*defaults_of(name)}
+    ]
+    probes = memsim.run(scenarios, "no_memory", controls=False).to_pandas("probes")
+    held = probes[probes.answer_in_context.notna()].answer_in_context
+
+    assert len(held) >= 100
+    assert 0.0 == held.max()
+
+
 def test_a_change_makes_what_depends_on_it_stale() -> None:
     """Nobody says that the room is another one: the carer of another drawer sits there."""
     step = Generate(line=None, family="updates", facts=4, updates=2, unknown=0, depends=2)

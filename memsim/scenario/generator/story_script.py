@@ -263,7 +263,8 @@ class StoryScript:
             yield OpenSession(line=self._line, id=f"{self._prefix}s{session + 1}", at=at)
             for place, event in told.get(session, ()):
                 yield from self._told(place, event)
-            yield from self._talk(talk[session])
+            # A session in which nothing is told has some other talk at least.
+            yield from self._talk(talk[session] or int(session not in told))
 
     def _talk(self, turns: int) -> Iterator[Say | Filler]:
         """Other talk: in the language of the story, or generated."""
