@@ -36,6 +36,7 @@ _HOME: Mapping[str, str] = {
     "late": "updates",
     "aliases": "updates",
     "pronouns": "updates",
+    "interruptions": "updates",
     "depends": "updates",
     "speakers": "preferences",
     "result_size": "updates",

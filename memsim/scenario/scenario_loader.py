@@ -26,6 +26,7 @@ from memsim.scenario.document import (
     read_text,
 )
 from memsim.scenario.filler import SeededVoice
+from memsim.scenario.garbage_pause import garbage_pause
 from memsim.scenario.generator.story_script import generated_plan
 from memsim.scenario.narrator import Narrator, ScriptExchange, repetition, script_beats
 from memsim.scenario.placement import PlacedProbe, place_probes
@@ -196,6 +197,7 @@ def _present(elapsed: ElapseEvent | None) -> tuple[ElapseEvent, ...]:
 _encode = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode
 
 
+@garbage_pause()
 def make_scenario(root: Node | None, path: Path | str) -> Scenario:
     """Make a scenario from a document, whether read from a file or built in Python.
 

@@ -52,6 +52,9 @@ MAX_CHARACTERS = 1_000_000
 MAX_ANSWER = 2_000
 """Characters of a fact's value, and of an answer."""
 
+MAX_TEXT = 10_000_000
+"""Characters of all texts but filler."""
+
 _NAME, _TEXT, _FLAG, _TURNS = NameKind(), TextKind(), FlagKind(), WholeKind(1, MAX_TURNS)
 _ANSWERS = ListOf(TextKind(most=MAX_ANSWER), single=True)
 _FACT_NAMES = NamesKind("fact", single=True)

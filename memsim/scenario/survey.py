@@ -18,6 +18,7 @@ from memsim.scenario.narrator import Narrator, ScriptExchange, script_beats
 from memsim.scenario.recorded_turns import recorded_turns
 from memsim.scenario.script import UNKNOWN, Fact
 from memsim.scenario.script_plan import (
+    MAX_TEXT,
     AskHere,
     Filler,
     Forgetting,
@@ -130,9 +131,6 @@ class Survey:
 
 MAX_VALUES = 2_000_000
 """Characters of all facts and answers together."""
-
-MAX_TEXT = 10_000_000
-"""Characters of all texts that are not generated."""
 
 MAX_CHAIN = 100
 """Facts that replace one another; one name can take any number of values."""

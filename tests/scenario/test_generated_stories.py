@@ -41,16 +41,18 @@ from memsim.scenario.generator.story_script import (
     StoryScript,
     defaults_of,
     family,
+    generated_plan,
     most_of,
     story_of,
 )
 from memsim.scenario.script import Turn
+from memsim.scenario.script_plan import Plan
 from memsim.scoring.answer_score import judge_answer
 
 DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
 HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100, "reverted": 4}
-HIGH |= {"code_switching": 100, "asked": 3, "pronouns": 100}
+HIGH |= {"code_switching": 100, "asked": 3, "pronouns": 100, "interruptions": 100}
 HIGH |= {"late": 6, "aliases": 4, "depends": 3, "speakers": 6, "result_size": 2_000}
 KINDS = LOOK_ALIKE_KINDS
 
@@ -217,6 +219,99 @@ def test_a_higher_setting_calls_more_of_the_same_things_it() -> None:
         for n in (10, 40, 90)
     ]
     assert texts[0] < texts[1] < texts[2]
+
+
+INTERRUPTED = ["updates", "aggregation", "multi_hop"]
+INTERRUPTED_WITH: list[tuple[str, dict[str, int]]] = [
+    *((name, {}) for name in INTERRUPTED),
+    *((name, {"aliases": 2}) for name in INTERRUPTED),
+    ("updates", {"pronouns": 50}),
+    ("updates", {"noise": 100}),
+    ("updates", {"code_switching": 100}),
+    ("aggregation", {"look_alikes": 2, "removed": 2}),
+]
+
+
+@pytest.mark.parametrize(("name", "dials"), INTERRUPTED_WITH)
+def test_an_interrupted_statement_is_two_messages_that_are_both_evidence(
+    name: str, dials: dict[str, Any]
+) -> None:
+    """The first says the thing and the second the value; what is said between says neither."""
+    step = Generate(line=None, family=name, interruptions=60, **dials)
+    story = story_of(step, DAYS)
+    parted = whole = 0
+    for found in proven(story):
+        for place in found.evidence:
+            event = story.events[place]
+            if not event.subject.startswith("... "):
+                whole += event.kind == "is"
+                continue
+            parted += 1
+            begins, between = story.events[place - 2 : place]
+            assert event.subject == begins.value
+            assert place - 2 in found.evidence
+            assert place - 1 not in found.evidence
+            assert {begins.session} == {between.session, event.session}
+            assert (begins.text[-4:], event.text[:4]) == (" ...", "... ")
+            assert event.value in event.text
+            assert event.value not in begins.text + between.text
+            assert begins.said in begins.text
+            assert begins.said not in event.text.split(".")[0]
+            assert between.kind == "unreal"
+
+    assert parted
+    assert whole or name == "aggregation"
+
+
+def test_every_one_who_interrupts_is_played() -> None:
+    """Others and notifications speak as the user does; the assistant and a tool as themselves."""
+    step = Generate(line=None, family="updates", facts=12, interruptions=100)
+    story = story_of(step, DAYS)
+    between = [event for event in story.events if event.attribute == "talk"]
+    assert {"speaker", "notification", "assistant", "tool"} == {event.by for event in between}
+
+    scenario = ScenarioBuilder("x").generate("updates", facts=12, interruptions=100).build()
+    turns = [event for event in scenario.events(0) if isinstance(event, Turn)]
+    said = {(m.role, m.text) for turn in turns for m in (*turn.heard, *turn.reply)}
+    roles = {"speaker": "user", "notification": "user", "assistant": "assistant", "tool": "tool"}
+    assert {(roles[event.by], event.text) for event in between} <= said
+
+
+def test_a_higher_setting_interrupts_more_of_the_same_statements() -> None:
+    """What is interrupted stays so, by the same words; at nought nothing is."""
+    texts = [
+        {e.text for e in story_of(step, DAYS).events if e.part}
+        for step in (
+            Generate(line=None, family="updates", interruptions=n) for n in (0, 10, 40, 90)
+        )
+    ]
+    assert not texts[0]
+    assert texts[0] < texts[1] < texts[2] < texts[3]
+    assert sorted(INTERRUPTED) == [n for n in FAMILIES if "interruptions" in defaults_of(n)]
+
+
+def test_the_more_statements_are_interrupted_the_fewer_a_search_finds() -> None:
+    """Who searches for words finds the half that has none of the answer."""
+    none, half, every = (_held("updates", {"interruptions": n})["bm25", 1024] for n in (0, 50, 100))
+    assert none > half + 0.2 > every + 0.4
+
+
+@pytest.mark.parametrize("dials", [{}, {"distance": 0}, {"updates": 0}, {"late": 2}], ids=str)
+def test_the_day_of_a_question_is_no_answer(dials: dict[str, Any]) -> None:
+    """Without a memory nobody knows when it changed: whoever says "today" is wrong."""
+    scenarios = [
+        ScenarioBuilder(f"{name}_{seed}")
+        .generate(name, form="when", seed=seed, **{"distance": 10, "facts": 2} | dials)
+        .build()
+        for name in ("updates", "temporal")
+        for seed in range(1, 51)
+        if {*dials} <= {*defaults_of(name)}
+    ]
+    probes = memsim.run(scenarios, "no_memory", controls=False).to_pandas("probes")
+    held = probes[probes.answer_in_context.notna()].answer_in_context
+
+    assert len(held) >= 100
+    assert 0.0 == held.max()
 
 
 def test_a_change_makes_what_depends_on_it_stale() -> None:
@@ -712,6 +807,51 @@ def test_the_oracle_answers_of_ten_thousand_facts() -> None:
     assert held.answer_in_context["bm25"] > 0.5
 
 
+class CountedDraw(Draw):
+    """Chance whose words are counted."""
+
+    def __init__(self, seed: str, draws: list[CountedDraw]) -> None:
+        super().__init__(seed)
+        draws.append(self)
+
+    @property
+    def made(self) -> int:
+        """Words that were made up so far."""
+        return len(self._used)
+
+
+@pytest.mark.parametrize("bound", ["random_draw.MOST_WORDS", "story_script.MAX_TEXT"])
+def test_a_story_that_is_too_long_is_refused_before_it_is_proven(
+    bound: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its words while it is told, and by its characters then; with the line of the step."""
+    proofs: list[Story] = []
+    monkeypatch.setattr("memsim.scenario.generator.story_script.proven", proofs.append)
+    monkeypatch.setattr(f"memsim.scenario.generator.{bound}", 50)
+    step = Generate(line=3, family="look_alikes")
+    plan = Plan(line=None, memsim=1, name="long", turns=(step,))
+    with pytest.raises(ScenarioError, match="the story says more than") as refused:
+        generated_plan(plan)
+
+    assert (refused.value.line, proofs) == (3, [])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_made_up_word_stands_in_at_least_ten_characters_of_text(
+    family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a story of too many words has too many characters as well."""
+    draws: list[CountedDraw] = []
+    monkeypatch.setattr(
+        "memsim.scenario.generator.story_script.Draw", lambda seed: CountedDraw(seed, draws)
+    )
+    for dial in (None, *(dial for dial in HIGH if dial in defaults_of(family))):
+        draws.clear()
+        dials: dict[str, Any] = {dial: min(HIGH[dial], most_of(family, dial))} if dial else {}
+        story = story_of(Generate(line=None, family=family, **dials), DAYS)
+        assert sum(len(event.text) for event in story.events) >= 10 * draws[0].made, dial
+
+
 def test_a_story_may_stand_among_other_turns() -> None:
     """Two of them, too; each has its own sessions, and what is written comes after them."""
     scenario = (
@@ -744,6 +884,7 @@ def test_a_story_may_stand_among_other_turns() -> None:
         ("{family: updates, language: de, code_switching: 5}", "code_switching is told in en"),
         ("{family: updates, language: de, noise: 5}", "noise is told in en alone"),
         ("{family: updates, language: de, pronouns: 5}", "pronouns is told in en alone"),
+        ("{family: updates, language: de, interruptions: 5}", "interruptions is told in en alone"),
         ("{family: multi_hop, pronouns: 5}", "multi_hop has no dial pronouns"),
         ("{family: updates, language: de, form: count}", "form count is told in en alone"),
         (

@@ -33,6 +33,9 @@ DIALS: Mapping[str, Dial] = {
     "late": Dial(0, 20, "what is told of each fact after newer things, with its date"),
     "aliases": Dial(0, 10, "other names of each thing, by which it is told and asked of"),
     "pronouns": Dial(0, 100, "of a hundred values, those told of a thing that is only called it"),
+    "interruptions": Dial(
+        0, 100, "of a hundred statements, those told in two messages with others between"
+    ),
     "depends": Dial(
         0, 3, "facts on the way from each value to the answer, by which it changes too"
     ),
@@ -107,6 +110,7 @@ class Generate:
     late: Annotated[int | None, _key(DIALS["late"])] = None
     aliases: Annotated[int | None, _key(DIALS["aliases"])] = None
     pronouns: Annotated[int | None, _key(DIALS["pronouns"])] = None
+    interruptions: Annotated[int | None, _key(DIALS["interruptions"])] = None
     depends: Annotated[int | None, _key(DIALS["depends"])] = None
     speakers: Annotated[int | None, _key(DIALS["speakers"])] = None
     result_size: Annotated[int | None, _key(DIALS["result_size"])] = None

@@ -19,9 +19,13 @@ EventKind = Literal["is", "adds", "removes", "follows", "restores", "names", "un
 
 `is` gives an attribute its only value. `adds` and `removes` change a list. `follows` says what
 comes after a step. `restores` gives an attribute its first value again, which the text need not
-say. `names` gives an entity another name, or says what a pronoun stands for. `unreal` is denied,
+say. `names` gives an entity another name, or says what a pronoun stands for,
+or begins what the next message ends. `unreal` is denied,
 supposed, quoted or joked, and changes nothing.
 """
+
+Interrupter = Literal["user", "speaker", "notification", "assistant", "tool"]
+"""Who says something: the user, or who or what interrupts."""
 
 QuestionKind = Literal[
     "now",
@@ -61,6 +65,8 @@ class StoryEvent:
         attribute: what of it; for `follows`, the procedure in which `value` follows `subject`.
         value: the value, as `text` spells it; for `restores`, the thing that `text` names.
         said: the form in which `text` has the value, where it is another one.
+        by: who says it.
+        part: whether it is a half of a statement that is told in two messages.
         session: number of the session in which it is told, from 0.
         day: when it happened; None where the order of telling says enough.
     """
@@ -73,6 +79,8 @@ class StoryEvent:
     session: int = 0
     day: date | None = None
     said: str = ""
+    by: Interrupter = "user"
+    part: bool = False
 
 
 @fast_init

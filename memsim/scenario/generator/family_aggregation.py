@@ -16,6 +16,7 @@ DEFAULTS = {
     "removed": 1,
     "look_alikes": 1,
     "aliases": 0,
+    "interruptions": 0,
     "result_size": 0,
     "unknown": 1,
 }

@@ -15,6 +15,7 @@ DEFAULTS = {
     "hops": 3,
     "look_alikes": 2,
     "aliases": 0,
+    "interruptions": 0,
     "result_size": 0,
     "unknown": 1,
 }

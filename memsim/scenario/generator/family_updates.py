@@ -24,6 +24,7 @@ DEFAULTS = {
     "late": 0,
     "aliases": 0,
     "pronouns": 0,
+    "interruptions": 0,
     "depends": 0,
     "result_size": 0,
     "unknown": 1,

@@ -64,7 +64,9 @@ def with_form(story: Story, family: str, form: str, line: int | None) -> Story:
         known[form](_Asked(question, number, about.get(question.subject, []), story))
         for number, question in enumerate(story.questions)
     )
-    return replace(story, questions=questions)
+    # The day of the last statement is the answer, so the questions come on a later day.
+    later = (family, form) == ("updates", "when")
+    return replace(story, questions=questions, sessions=story.sessions + later)
 
 
 VALUE = "value"

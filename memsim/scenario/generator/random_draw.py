@@ -39,11 +39,20 @@ _CODES = 8_000
 """Codes of four digits, of 9,000: the last ones would be drawn too often before they are new."""
 
 
+MOST_WORDS = 1_000_000
+"""Words of one story: more stand in more text than a scenario may have, ten characters to each."""
+
+
+class LongStoryError(Exception):
+    """A story is longer than a scenario may be."""
+
+
 class Draw:
     """Chance with a seed; what it makes up is made up once."""
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
+        self._bits = self._random.getrandbits
         self._used: set[str] = set()
         self._codes = 0
 
@@ -56,11 +65,11 @@ class Draw:
 
     def pick(self, options: Sequence[T]) -> T:
         """One of several."""
-        return self._random.choice(options)
+        return options[self._below(len(options))]
 
     def number(self, least: int, most: int) -> int:
         """A whole number between two, both included."""
-        return self._random.randint(least, most)
+        return least + self._below(most - least + 1)
 
     def happens(self, percent: int) -> bool:
         """Whether something happens that does so many times of a hundred."""
@@ -107,12 +116,23 @@ class Draw:
         self._used.add(word)
         return new
 
+    def _below(self, most: int) -> int:
+        """A whole number from 0 to below another, as `random.choice` draws it."""
+        length, bits = most.bit_length(), self._bits
+        drawn = bits(length)
+        while drawn >= most:
+            drawn = bits(length)
+        return drawn
+
     def _syllables(self) -> str:
-        count = self.number(2, 3)
-        parts = (self.pick(_ONSETS) + self.pick(_VOWELS) for _ in range(count))
-        return ("".join(parts) + self.pick(_CODAS)).capitalize()
+        below, made = self._below, ""
+        for _ in range(self.number(2, 3)):
+            made += _ONSETS[below(len(_ONSETS))] + _VOWELS[below(len(_VOWELS))]
+        return (made + _CODAS[below(len(_CODAS))]).capitalize()
 
     def _new(self, make: Callable[[], str]) -> str:
+        if len(self._used) >= MOST_WORDS:
+            raise LongStoryError
         made = make()
         while made in self._used:
             made = make()

@@ -27,7 +27,15 @@ from memsim.scenario.generator.question_forms import VALUE
 from memsim.scenario.generator.random_draw import Draw
 from memsim.scenario.script import Ability
 
-_ENGLISH_ONLY = ("late", "aliases", "pronouns", "depends", "noise", "code_switching")
+_ENGLISH_ONLY = (
+    "late",
+    "aliases",
+    "pronouns",
+    "interruptions",
+    "depends",
+    "noise",
+    "code_switching",
+)
 """Dials whose sentences are English."""
 
 

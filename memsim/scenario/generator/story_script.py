@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from importlib import import_module
 from types import ModuleType
+from typing import Literal
 
 from memsim.errors import ScenarioError
 from memsim.scenario.document import nearest_name
@@ -23,11 +24,12 @@ from memsim.scenario.generator.event_log import (
     StoryQuestion,
 )
 from memsim.scenario.generator.foreign_phrases import with_code_switching
+from memsim.scenario.generator.interruptions import with_interruptions
 from memsim.scenario.generator.look_alike_kinds import LookAlikes, with_look_alikes
 from memsim.scenario.generator.message_noise import with_noise
 from memsim.scenario.generator.pronouns import with_pronouns
 from memsim.scenario.generator.question_forms import VALUE, with_form
-from memsim.scenario.generator.random_draw import Draw
+from memsim.scenario.generator.random_draw import Draw, LongStoryError
 from memsim.scenario.generator.solver import Solution, proven
 from memsim.scenario.generator.story_in_language import (
     check_language,
@@ -37,6 +39,7 @@ from memsim.scenario.generator.story_in_language import (
 from memsim.scenario.record_kinds import Named
 from memsim.scenario.script import UNKNOWN, Match
 from memsim.scenario.script_plan import (
+    MAX_TEXT,
     FactNote,
     Filler,
     OpenSession,
@@ -51,6 +54,9 @@ from memsim.scenario.script_plan import (
 
 TOOL = "read_notes"
 """The tool in whose results a story is told, where the dial `result_size` says so."""
+
+OTHER_TOOL = "look_around"
+"""The tool whose result interrupts a statement."""
 
 _DEPTHS = (0.5, 0.1, 0.9, 0.3, 0.7)
 """Where in a result a statement stands, one after the other."""
@@ -144,7 +150,13 @@ def story_of(step: Generate, days: SessionDays) -> Story:
         things = family(step.family).THINGS
         made = with_pronouns(made, dials["pronouns"], things, f"pronouns:{seed}")
     made = with_noise(made, dials["noise"], f"noise:{seed}")
-    return with_code_switching(made, dials["code_switching"], draw.beside(f"switch:{seed}"))
+    made = with_code_switching(made, dials["code_switching"], draw.beside(f"switch:{seed}"))
+    return with_interruptions(made, dials.get("interruptions", 0), f"interruptions:{seed}")
+
+
+def _is_dated(story: Story) -> bool:
+    days = (*(e.day for e in story.events), *(q.day for q in story.questions))
+    return any(day is not None for day in days)
 
 
 def _sampled(story: Story, most: int, draw: Draw) -> Story:
@@ -198,6 +210,12 @@ class StoryScript:
                 "the story outlasts the year 9999; give less distance or fewer facts",
                 line=step.line,
             ) from None
+        except LongStoryError:
+            raise ScenarioError(
+                f"the story says more than {MAX_TEXT:,} characters; give fewer facts, or less of "
+                "the other dials",
+                line=step.line,
+            ) from None
         self._solutions = proven(self._story)
         self._names = self._fact_names()
 
@@ -205,13 +223,15 @@ class StoryScript:
         """Make the story, with sessions so far apart that the longest ends before the next."""
         days = SessionDays(first=self._begins.date(), apart=timedelta(days=WEEK))
         story = story_of(step, days)
+        if sum(len(event.text) for event in story.events) > MAX_TEXT:
+            raise LongStoryError
         said = Counter(event.session for event in story.events)
         talk = _spread(self._distance, story.sessions)
         longest = max(said[session] + turns for session, turns in enumerate(talk))
         if more := (pace * longest).days:
             days = replace(days, apart=timedelta(days=WEEK + more))
             # The same story: what is drawn for it does not depend on its days.
-            story = story_of(step, days)
+            story = story_of(step, days) if _is_dated(story) else story
         self._story, self._apart = story, days.apart
         self.end = self._begins + story.sessions * days.apart
         """When another story may begin."""
@@ -243,7 +263,8 @@ class StoryScript:
             yield OpenSession(line=self._line, id=f"{self._prefix}s{session + 1}", at=at)
             for place, event in told.get(session, ()):
                 yield from self._told(place, event)
-            yield from self._talk(talk[session])
+            # A session in which nothing is told has some other talk at least.
+            yield from self._talk(talk[session] or int(session not in told))
 
     def _talk(self, turns: int) -> Iterator[Say | Filler]:
         """Other talk: in the language of the story, or generated."""
@@ -259,7 +280,11 @@ class StoryScript:
         name = self._names.get(place)
         note = FactNote(line=self._line, value=event.said or event.value)
         facts = (Named(name, note, self._line),) if name else ()
-        if not self._result_size:
+        if event.by == "tool":
+            call = ToolCall(line=self._line, name=OTHER_TOOL, result=event.text)
+            yield UseTools(line=self._line, value=(call,))
+            return
+        if not self._result_size or event.part or event.by != "user":
             yield self._said(event, facts)
             return
         call = ToolCall(
@@ -275,7 +300,8 @@ class StoryScript:
         yield UseTools(line=self._line, value=(call,))
 
     def _said(self, event: StoryEvent, facts: tuple[Named[FactNote], ...]) -> Say:
-        return Say(line=self._line, role="user", text=event.text, facts=facts)
+        role: Literal["user", "assistant"] = "assistant" if event.by == "assistant" else "user"
+        return Say(line=self._line, role=role, text=event.text, facts=facts)
 
     def probes(self) -> Iterator[Named[ProbeNote]]:
         """The questions; each names the facts that lead to its answer."""

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from memsim.clock import stamp
+from memsim.scenario.garbage_pause import garbage_pause
 from memsim.scenario.generator.dials import DIALS, Generate
 from memsim.scenario.generator.story_script import generated_plan
 from memsim.scenario.record_kinds import Named
@@ -41,6 +42,7 @@ def short_script(name: str, step: Generate) -> Written:
     }
 
 
+@garbage_pause()
 def long_script(name: str, step: Generate) -> Written:
     """The same script with every statement, session and question of the story.
 
@@ -63,7 +65,7 @@ def _steps(plan: Plan) -> Iterator[Written]:
         elif isinstance(step, Filler):
             yield {"filler": step.turns}
         elif isinstance(step, Say):
-            yield {"user": step.text, **_facts(step.facts)}
+            yield {step.role: step.text, **_facts(step.facts)}
         elif isinstance(step, UseTools):
             yield from (_call(call) for call in step.value)
 
@@ -74,8 +76,7 @@ def _call(call: ToolCall) -> Written:
             "name": call.name,
             "arguments": json.loads(call.arguments),
             "result": call.result,
-            "characters": call.characters,
-            "depth": call.depth,
+            **({"characters": call.characters, "depth": call.depth} if call.characters else {}),
             **_facts(call.facts),
         }
     }
