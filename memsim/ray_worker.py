@@ -8,9 +8,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from memsim.garbage_collection import rare_garbage_collection
 from memsim.package_versions import versions_here
 from memsim.shipped_files import Unpacker
-from memsim.suite.scenarios import rare_garbage_collection
 from memsim.worker_process import CaseError, CaseReply, attempt
 
 if TYPE_CHECKING:

@@ -72,7 +72,7 @@ def _end_with_parent() -> None:
 
 
 def _play_batches(line: Connection, play: Callable[[CaseSpec], CaseOutcome]) -> None:
-    from memsim.suite.scenarios import rare_garbage_collection
+    from memsim.garbage_collection import rare_garbage_collection
 
     with rare_garbage_collection():
         while True:

@@ -214,8 +214,8 @@ class LimitSearch:
 
     def _shares(self, specs: Sequence[CaseSpec]) -> Iterator[tuple[int, float]]:
         from memsim.executors import choose_executor
+        from memsim.garbage_collection import rare_garbage_collection
         from memsim.suite.play import run_case
-        from memsim.suite.scenarios import rare_garbage_collection
 
         executor = choose_executor(self.jobs, len(specs), sum(spec.turns for spec in specs))
         with rare_garbage_collection(), closing(executor.run(specs, run_case)) as outcomes:

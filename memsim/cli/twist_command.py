@@ -197,8 +197,8 @@ def _planned(
 def _played(plan: TwistPlan, jobs: str | None) -> tuple[dict[CaseSpec, CaseOutcome], bool]:
     """The outcomes by case, and whether a case was not measured."""
     from memsim.executors import choose_executor
+    from memsim.garbage_collection import rare_garbage_collection
     from memsim.suite.play import run_case
-    from memsim.suite.scenarios import rare_garbage_collection
 
     specs = plan.specs
     executor = choose_executor(_workers(jobs), len(specs), sum(spec.turns for spec in specs))

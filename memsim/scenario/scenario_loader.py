@@ -13,6 +13,7 @@ from typing import Any
 
 from memsim.clock import stamp
 from memsim.errors import ErrorCollector, ScenarioError
+from memsim.garbage_collection import garbage_pause
 from memsim.scenario import filler
 from memsim.scenario.conversation_step import RecordedConversation, read_conversations
 from memsim.scenario.document import (
@@ -26,7 +27,6 @@ from memsim.scenario.document import (
     read_text,
 )
 from memsim.scenario.filler import SeededVoice
-from memsim.scenario.garbage_pause import garbage_pause
 from memsim.scenario.generator.story_script import generated_plan
 from memsim.scenario.narrator import Narrator, ScriptExchange, repetition, script_beats
 from memsim.scenario.placement import PlacedProbe, place_probes

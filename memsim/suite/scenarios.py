@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
@@ -16,33 +14,12 @@ from typing import TYPE_CHECKING
 from memsim.discovery.project import Project, builtin_folder
 from memsim.errors import ErrorCollector, RefError, ScenarioError, nearest
 from memsim.fast_dataclass import fast_init
+from memsim.garbage_collection import rare_garbage_collection
 from memsim.json_input import is_folder
 from memsim.leakage import LEAKAGE
 
 if TYPE_CHECKING:
     from memsim.scenario.script import Scenario
-
-# Rare garbage collection: it would take a tenth of the time of small cases.
-
-_YOUNG = 50_000
-"""New objects between two searches: some megabytes, where Python's own 700 suit a small heap."""
-
-
-@contextmanager
-def rare_garbage_collection() -> Iterator[None]:
-    """Run Python's garbage collection rarely, and only on new objects.
-
-    The scenarios of a run live as long as the run, so they need not be searched again for every few
-    cases. New garbage is found as before.
-    """
-    before = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(_YOUNG, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-        gc.unfreeze()
 
 
 @fast_init
