@@ -6,10 +6,11 @@
     python benchmarks/limit_grid.py -s layered --dial updates --most 63
     python benchmarks/limit_grid.py -s layered --dial updates --family preferences --most 30
 
-The grid plays every setting of a dial up to `--most` with each story. A story's limit is the
-largest setting before the first that fails, and a strategy's is the middle one of its stories. The
-runs of a whole grid are one for each setting of the dial and each story. It ends with exit code 1
-where a limit is farther than a tenth from that of the grid, or took more than a tenth of its runs.
+The grid plays every setting of a dial up to `--most` with each story. All questions of the stories
+count together. A limit is where the falling curve nearest to the whole grid crosses four fifths, as
+it is of what `memsim limit` plays. The runs of a whole grid are one for each setting of the dial
+and each story. It ends with exit code 1 where a limit is farther than a tenth from that of the
+grid, or took more than a tenth of its runs.
 """
 
 from __future__ import annotations
@@ -17,14 +18,12 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median_low
 
-from memsim.cli.limit_search import HOLDS, SEEDS, Climb, LimitSearch
+from memsim.cli.limit_search import HOLDS, SEEDS, LimitSearch, pooled
 from memsim.scenario.generator.dials import ASKED, DIALS
-from memsim.suite.staircase import NEAR
+from memsim.suite.staircase import NEAR, limit_of
 
 RUNS = 0.1
 """Share of a grid's runs that a staircase may take."""
@@ -66,41 +65,21 @@ def _shown(limit: int | None) -> str:
     return "none" if limit is None else str(limit)
 
 
-def first_limit(shares: Mapping[int, float]) -> int | None:
-    """The largest setting before the first that does not hold."""
-    held = None
-    for setting in sorted(shares):
-        if shares[setting] < HOLDS:
-            break
-        held = setting
-    return held
-
-
-def middle(limits: list[int | None]) -> int | None:
-    """The middle one; a story whose least setting fails comes first."""
-    found = median_low(-1 if limit is None else limit for limit in limits)
-    return None if found < 0 else found
-
-
 def compare(
     search: LimitSearch, strategy: str, dial: str, most: int, family: str | None = None
 ) -> LimitPair:
     """Both limits of a strategy on a dial, in the dial's own family where none is named."""
-    climbs = search.climbed([strategy], [dial], family)
+    (climb,) = search.climbed([strategy], [dial], family)
     ends = DIALS[dial].least, min(DIALS[dial].most, most)
     shares = search.grid([strategy], dial, family, range(ends[0], ends[1] + 1))
     return LimitPair(
         strategy=strategy,
         dial=dial,
-        grid=middle([first_limit(of_story) for of_story in shares.values()]),
-        staircase=middle([_held(climb) for climb in climbs]),
-        runs=sum(len(climb.shares) for climb in climbs),
+        grid=limit_of(pooled(shares.values()), HOLDS).holds,
+        staircase=None if climb.result is None else climb.result.holds,
+        runs=climb.runs,
         grid_runs=SEEDS * (DIALS[dial].most - DIALS[dial].least + 1),
     )
-
-
-def _held(climb: Climb) -> int | None:
-    return None if climb.result is None else climb.result.holds
 
 
 def main() -> int:

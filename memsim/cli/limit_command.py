@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import median_low
 from typing import TYPE_CHECKING
 
 import click
@@ -69,7 +68,7 @@ def command(
     """Turn a dial of generated stories up until a memory breaks.
 
     A memory holds a setting while the answers of four fifths of the questions are in its context.
-    Three stories are told for each answer.
+    Three stories are told for each answer, and all of their questions count together.
     """
     _check_names(dials, family)
     settings = settings_of(find_project(), {"jobs": jobs, "budget": budget})
@@ -80,7 +79,6 @@ def command(
         search = LimitSearch(folder=Path(folder), budget=settings.budget[0], jobs=settings.jobs)
         climbs = search.climbed(strategies, tuple(dict.fromkeys(dials)), family)
         if picture is not None:
-            search.fill(climbs)
             _draw(climbs, search.controls(climbs), picture)
     terminal = Terminal.of_process()
     terminal.say_lines([*terminal_table(_table(climbs), terminal.width).lines, *_legend(climbs)])
@@ -129,7 +127,8 @@ def _draw(
     points = [
         DialPoint(dial=climb.dial, strategy=climb.strategy, setting=setting, share=share)
         for climb in climbs
-        for setting, share in climb.shares.items()
+        for story in climb.stories
+        for setting, share in story.items()
     ]
     points += [
         DialPoint(dial=dial, strategy=control, setting=setting, share=share)
@@ -141,18 +140,17 @@ def _draw(
 
 
 def _table(climbs: Sequence[Climb]) -> Table:
-    grouped: dict[tuple[str, str, str], list[StaircaseResult]] = {}
-    for climb in climbs:
-        key = climb.strategy, climb.dial, climb.family
-        grouped.setdefault(key, []).extend([climb.result] if climb.result else [])
+    from memsim.suite.staircase import limit_of
+
     rows: list[Row] = []
-    for (strategy, dial, family), results in grouped.items():
-        ordered = sorted(results, key=lambda result: (_number(result), result.open))
-        middle = median_low([_number(result) for result in ordered])
-        typical = next(result for result in ordered if _number(result) == middle)
+    for climb in climbs:
+        if climb.result is None:
+            continue
+        stories = [limit_of(story, HOLDS) for story in climb.stories]
+        ordered = sorted(stories, key=lambda result: (_number(result), result.open))
         between = f"[{_shown(ordered[0])} {_shown(ordered[-1])}]"
-        tries = str(sum(result.tries for result in results))
-        rows.append(((strategy, dial, _shown(typical), between, family, tries), ""))
+        named = climb.strategy, climb.dial, _shown(climb.result), between, climb.family
+        rows.append(((*named, str(climb.runs)), ""))
     columns = [
         Column("strategy", right=False),
         Column("dial", right=False),
@@ -177,8 +175,11 @@ def _shown(result: StaircaseResult) -> str:
 def _legend(climbs: Sequence[Climb]) -> Iterator[TextLine]:
     yield TextLine(text="")
     yield TextLine(text=f"  holds: the largest setting with {HOLDS:.0%} of the answers in context")
-    yield TextLine(text=f"  range: the least and the most of {SEEDS} stories")
+    yield TextLine(text=f"  range: the least and the most of the {SEEDS} stories alone")
+    from memsim.suite.staircase import limit_of
+
     results = [climb.result for climb in climbs if climb.result]
+    results += [limit_of(story, HOLDS) for climb in climbs for story in climb.stories]
     if any(result.open for result in results):
         yield TextLine(text="  +: it holds at the largest setting that is tried as well")
     if any(result.holds is None for result in results):

@@ -1,4 +1,4 @@
-"""Climb staircases of generated stories side by side, one for each strategy, dial and seed."""
+"""Climb staircases of generated stories side by side, one for each strategy and dial."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from memsim.cli.terminal import complain
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from memsim.suite.staircase import Staircase, StaircaseResult
 
 SEEDS = 3
-"""Stories for each answer: the least and the most of them are its range."""
+"""Stories for each answer: together they have a limit, and those of each alone are its range."""
 
 HOLDS = 0.8
 """Share of the questions whose answer must be in the context."""
@@ -56,32 +57,45 @@ _FARTHEST = 20_000
 
 @dataclass(slots=True)
 class Climb:
-    """One staircase: a strategy, a dial and a story's seed.
+    """One staircase: a strategy and a dial, with all stories at each setting.
 
     Attributes:
         spec: its case, without the story.
         tried: the setting that is to be tried next.
-        shares: by setting that was tried, the share of answers that were in the context.
+        stories: by seed and setting, the share of answers that were in the context.
         result: where it broke, once that is known.
     """
 
     strategy: str
     family: str
     dial: str
-    seed: int
     spec: CaseSpec
     stairs: Staircase
     tried: int
-    shares: dict[int, float] = field(default_factory=dict)
+    stories: tuple[dict[int, float], ...] = field(
+        default_factory=lambda: tuple({} for _ in range(SEEDS))
+    )
     result: StaircaseResult | None = None
 
-    def note(self, share: float) -> None:
-        """Take the share of the setting that was tried, and choose the next."""
-        self.shares[self.tried] = share
+    @property
+    def runs(self) -> int:
+        """How many stories were played."""
+        return sum(map(len, self.stories))
+
+    def note(self, shares: Sequence[float]) -> None:
+        """Take the shares of the setting that was tried, by seed, and choose the next."""
+        for story, share in zip(self.stories, shares, strict=True):
+            story[self.tried] = share
         try:
-            self.tried = self.stairs.send(share >= HOLDS)
+            self.tried = self.stairs.send(fmean(shares))
         except StopIteration as stop:
             self.result = stop.value
+
+
+def pooled(stories: Iterable[Mapping[int, float]]) -> dict[int, float]:
+    """By setting, the mean share of stories that were all played at the same settings."""
+    played = tuple(stories)
+    return {setting: fmean(story[setting] for story in played) for setting in played[0]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,46 +121,24 @@ class LimitSearch:
             MemsimError: a strategy is not known, or a family has no such dial.
             Unmeasurable: a story could not be played.
         """
-        first = [
-            _begin(spec, dial, family or _HOME[dial], 0)
+        climbs = tuple(
+            _begin(spec, dial, family or _HOME[dial])
             for dial in dials
             for spec in self._specs(strategies, dial, family or _HOME[dial])
-        ]
-        self._climb(first)
-        # The other stories of a family mostly break near the first.
-        others = {id(one): [_beside(one, seed) for seed in range(1, SEEDS)] for one in first}
-        self._climb([climb for climbs in others.values() for climb in climbs])
-        return tuple(climb for one in first for climb in (one, *others[id(one)]))
-
-    def _climb(self, climbs: Sequence[Climb]) -> None:
+        )
         while climbing := [climb for climb in climbs if climb.result is None]:
-            told = [self._told(c.spec, c.family, c.dial, c.tried, c.seed) for c in climbing]
-            for place, share in self._shares(told):
-                climbing[place].note(share)
-
-    def fill(self, climbs: Sequence[Climb]) -> None:
-        """Play each setting that one story of a strategy tried with its other stories as well.
-
-        A mean over stories can be drawn then.
-        """
-        tried: dict[tuple[str, str], set[int]] = {}
-        for climb in climbs:
-            tried.setdefault((climb.strategy, climb.dial), set()).update(climb.shares)
-        wanted = [
-            (climb, value)
-            for climb in climbs
-            for value in sorted(tried[climb.strategy, climb.dial].difference(climb.shares))
-        ]
-        told = [self._told(c.spec, c.family, c.dial, value, c.seed) for c, value in wanted]
-        for place, share in self._shares(told):
-            climb, value = wanted[place]
-            climb.shares[value] = share
+            wanted = [(climb, seed) for climb in climbing for seed in range(SEEDS)]
+            told = [self._told(c.spec, c.family, c.dial, c.tried, seed) for c, seed in wanted]
+            shares = [share for _, share in sorted(self._shares(told))]
+            for place, climb in enumerate(climbing):
+                climb.note(shares[place * SEEDS : (place + 1) * SEEDS])
+        return climbs
 
     def controls(self, climbs: Sequence[Climb]) -> dict[tuple[str, str], dict[int, float]]:
         """By dial and control, the share of answers at each setting that was tried."""
         found: dict[tuple[str, str], dict[int, float]] = {}
         for dial, family in dict.fromkeys((climb.dial, climb.family) for climb in climbs):
-            tried = {value for climb in climbs if climb.dial == dial for value in climb.shares}
+            tried = {value for climb in climbs if climb.dial == dial for value in climb.stories[0]}
             shares = self.grid(CONTROLS, dial, family, sorted(tried), seeds=1)
             found |= {(dial, control): held for (control, _), held in shares.items()}
         return found
@@ -227,18 +219,13 @@ class LimitSearch:
                 yield place, _share(records)
 
 
-def _begin(spec: CaseSpec, dial: str, family: str, seed: int, start: int | None = None) -> Climb:
+def _begin(spec: CaseSpec, dial: str, family: str) -> Climb:
     from memsim.scenario.generator.story_script import most_of
     from memsim.suite.staircase import staircase
 
-    stairs = staircase(DIALS[dial].least, min(most_of(family, dial), _FARTHEST), start)
-    return Climb(str(spec.strategy), family, dial, seed, spec, stairs, next(stairs))
-
-
-def _beside(first: Climb, seed: int) -> Climb:
-    """The staircase of another story, which begins where the first one broke."""
-    start = None if first.result is None else first.result.holds
-    return _begin(first.spec, first.dial, first.family, seed, start)
+    most = min(most_of(family, dial), _FARTHEST)
+    stairs = staircase(DIALS[dial].least, most, HOLDS)
+    return Climb(str(spec.strategy), family, dial, spec, stairs, next(stairs))
 
 
 def _share(records: Sequence[Mapping[str, Any]]) -> float:

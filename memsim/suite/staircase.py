@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Generator
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
 
 from memsim.fast_dataclass import fast_init
 
 NEAR = 0.1
-"""How near the answer is to the true one, as a share of it."""
+"""How near the answer is to the true one, as a share of it; and the share of a grid to play."""
 
 FEW = 200
-"""Settings of a dial below which fewer are looked at again: a tenth of a short grid is little."""
+"""Settings of a dial below which steps are larger: a tenth of a short grid is little."""
+
+_SLIP = 1e-9
+"""What a sum of shares may lack of the bar by rounding."""
 
 
 @fast_init
@@ -23,7 +24,7 @@ class StaircaseResult:
 
     Attributes:
         holds: the largest setting that passed; None where even the least failed.
-        open: whether the largest setting of all passed, so that the limit is beyond it.
+        open: whether the largest setting of all that were tried passed: the limit is beyond it.
         tries: how many settings were tried.
     """
 
@@ -32,109 +33,77 @@ class StaircaseResult:
     tries: int
 
 
-Staircase = Generator[int, bool, StaircaseResult]
-"""Yields settings to try, and is sent whether each passed."""
+Staircase = Generator[int, float, StaircaseResult]
+"""Yields settings to try, and is sent the share of the test that each passed."""
 
 
-def staircase(least: int, most: int, start: int | None = None) -> Staircase:
-    """Double the setting until it fails, then halve the distance to the last that passed.
+def falling_fit(shares: Mapping[int, float]) -> dict[int, float]:
+    """The curve nearest to the shares, by least squares, that never rises with the setting.
 
-    On a dial of few settings the steps are three times as large each time. Then settings a tenth
-    apart are tried from two thirds of that on. The first that fails counts: a memory may break, and
-    pass again behind it. Where one breaks still earlier is not noticed.
-
-    With `start`, what is tried first is near it, in steps of a tenth that double: a like test broke
-    there.
+    This is isotonic regression by pooling adjacent violators. Where a share rises again, the
+    settings that contradict each other have their mean.
     """
-    tries = _Tries(least, most)
-    if start is None or start <= least:
-        bracket = yield from _upwards(tries, least, max(1, least))
-    else:
-        step = max(1, int(NEAR * start))
-        bracket = yield from _upwards(tries, start, step)
-        if bracket.low is None:
-            bracket = yield from _downwards(tries, start, step)
-    bracket = yield from _halved(tries, bracket)
-    while bracket.low is not None:
-        earlier = yield from _earlier(tries, bracket.low)
-        if earlier is None:
-            break
-        bracket = yield from _halved(tries, earlier)
-    low = bracket.low
-    return StaircaseResult(holds=low, open=low == most, tries=len(tries.known))
+    blocks: list[tuple[float, int]] = []
+    for setting in sorted(shares):
+        block = shares[setting], 1
+        while blocks and blocks[-1][0] < block[0]:
+            before = blocks.pop()
+            count = before[1] + block[1]
+            block = (before[0] * before[1] + block[0] * block[1]) / count, count
+        blocks.append(block)
+    fitted = (share for share, count in blocks for _ in range(count))
+    return dict(zip(sorted(shares), fitted, strict=True))
 
 
-class _Bracket(NamedTuple):
-    """The largest setting that passed, if any did, and the least that failed."""
-
-    low: int | None
-    high: int
-
-
-@dataclass(slots=True)
-class _Tries:
-    least: int
-    most: int
-    known: dict[int, bool] = field(default_factory=dict)
-
-    @property
-    def few(self) -> bool:
-        """Whether a tenth of all settings is little."""
-        return self.most - self.least < FEW
-
-    def passes(self, setting: int) -> Generator[int, bool, bool]:
-        if setting not in self.known:
-            self.known[setting] = yield setting
-        return self.known[setting]
+def limit_of(shares: Mapping[int, float], bar: float) -> StaircaseResult:
+    """Where the falling curve through the shares crosses a bar."""
+    holds, _ = _crossing(shares, bar)
+    return StaircaseResult(holds=holds, open=holds == max(shares), tries=len(shares))
 
 
-def _halved(tries: _Tries, bracket: _Bracket) -> Generator[int, bool, _Bracket]:
-    """Halve the distance between what passed and what failed until it is a tenth."""
-    low, high = bracket
-    while low is not None and high <= tries.most and high - low > max(1, int(NEAR * low)):
-        middle = (low + high) // 2
-        if (yield from tries.passes(middle)):
-            low = middle
-        else:
-            high = middle
-    return _Bracket(low, high)
+def staircase(least: int, most: int, bar: float) -> Staircase:
+    """Enlarge the setting until the falling curve crosses the bar, and then close in on it.
+
+    The setting is doubled, and on a dial of few settings the steps are three times as large each
+    time. The gap at the crossing is halved until it is a tenth. As far as a tenth of all settings
+    allows, settings a third and a sixth below and above the limit are tried too, where none has
+    been. All that was tried moves the curve, and the gap is closed where the crossing is then.
+    """
+    shares: dict[int, float] = {}
+    few = most - least < FEW
+    setting, step = least, max(1, least)
+    shares[setting] = yield setting
+    while setting < most and _crossing(shares, bar)[1] is None:
+        setting, step = min(most, setting + step), step * (3 if few else 2)
+        shares[setting] = yield setting
+    while (tried := _next(shares, bar, least, most)) is not None:
+        shares[tried] = yield tried
+    return limit_of(shares, bar)
 
 
-def _earlier(tries: _Tries, low: int) -> Generator[int, bool, _Bracket | None]:
-    """The first of the settings from two thirds of one on that fails; None where all pass."""
-    before, tried = None, max(tries.least, low - low // 3)
-    while tried < low:
-        if not (yield from tries.passes(tried)):
-            if before is None:
-                return (yield from _downwards(tries, tried, max(1, int(NEAR * tried))))
-            return _Bracket(before, tried)
-        before, tried = tried, tried + _stride(tries, tried)
-    return None
+def _next(shares: Mapping[int, float], bar: float, least: int, most: int) -> int | None:
+    """The next setting to try; None once the limit is known near enough."""
+    low, high = _crossing(shares, bar)
+    if low is None:
+        return None
+    near = max(1, int(NEAR * low))
+    if high is not None and high - low > near:
+        return (low + high) // 2
+    if len(shares) >= NEAR * (most - least + 1) - 1:
+        return None
+    beside = (low - low // 3, low - low // 6, low + low // 6, low + low // 3)
+    return next(
+        (one for one in beside if least <= one <= most and _is_new(one, shares, near)), None
+    )
 
 
-def _stride(tries: _Tries, tried: int) -> int:
-    """A tenth of a setting: rounded up where a dial has few settings, and else down."""
-    return max(1, math.ceil(NEAR * tried) if tries.few else int(NEAR * tried))
+def _is_new(setting: int, shares: Mapping[int, float], near: int) -> bool:
+    return all(abs(setting - tried) > near / 2 for tried in shares)
 
 
-def _upwards(tries: _Tries, start: int, step: int) -> Generator[int, bool, _Bracket]:
-    """Go up from a setting, by steps that double, until one fails."""
-    low, tried = None, start
-    while (yield from tries.passes(tried)):
-        low = tried
-        if low == tries.most:
-            return _Bracket(low, tries.most + 1)
-        tried = min(tries.most, low + step)
-        step *= 3 if tries.few else 2
-    return _Bracket(low, tried)
-
-
-def _downwards(tries: _Tries, failed: int, step: int) -> Generator[int, bool, _Bracket]:
-    """Go down from a setting that failed, by steps that double, until one passes."""
-    high = failed
-    while high > tries.least:
-        tried = max(tries.least, high - step)
-        if (yield from tries.passes(tried)):
-            return _Bracket(tried, high)
-        high, step = tried, 2 * step
-    return _Bracket(None, high)
+def _crossing(shares: Mapping[int, float], bar: float) -> tuple[int | None, int | None]:
+    """The largest setting that holds on the falling curve, and the least that does not."""
+    fit = falling_fit(shares)
+    holds = [setting for setting, share in fit.items() if share >= bar - _SLIP]
+    fails = [setting for setting, share in fit.items() if share < bar - _SLIP]
+    return (max(holds) if holds else None), (min(fails) if fails else None)
