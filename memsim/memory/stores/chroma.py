@@ -36,7 +36,7 @@ from memsim.memory.index import Hit
 from memsim.memory.index.chroma_vectors import BATCH, GRAPH, WIDER
 from memsim.memory.index.nearest_vectors import check_query, closest, products
 from memsim.memory.stores import PAGE, EmbedderInfo
-from memsim.memory.stores.sqlite.rows import unpack
+from memsim.memory.stores.sqlite.rows import WITH_BESIDE, unpack
 from memsim.memory.stores.sqlite.store import SQLite
 
 if TYPE_CHECKING:
@@ -174,20 +174,20 @@ class ChromaEntries:
         if embedded is None:
             return
         found: Iterable[Any] = (
-            self._rows.execute("SELECT id, shelf, vector FROM entries ORDER BY number")
+            self._rows.execute(f"SELECT id, shelf, vector FROM {WITH_BESIDE} ORDER BY number")  # noqa: S608 - no value
             if ids is None
-            else self._rows_of("id, shelf, vector", ids)
+            else self._rows_of("id, shelf, vector", ids, WITH_BESIDE)
         )
         for source, shelf, packed in found:
             if packed is not None:
                 yield source, shelf, unpack([packed], embedded.dimension)[0]
 
-    def _rows_of(self, columns: str, ids: Sequence[str]) -> Iterator[Any]:
+    def _rows_of(self, columns: str, ids: Sequence[str], table: str = "entries") -> Iterator[Any]:
         for start in range(0, len(ids), _ASKED_AT_ONCE):
             asked = ids[start : start + _ASKED_AT_ONCE]
             marks = ",".join("?" * len(asked))
             yield from self._rows.execute(
-                f"SELECT {columns} FROM entries WHERE id IN ({marks})",  # noqa: S608 - only marks
+                f"SELECT {columns} FROM {table} WHERE id IN ({marks})",  # noqa: S608 - only marks
                 asked,
             ).fetchall()
 
