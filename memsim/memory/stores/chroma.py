@@ -36,7 +36,7 @@ from memsim.memory.index import Hit
 from memsim.memory.index.chroma_vectors import BATCH, GRAPH, WIDER
 from memsim.memory.index.nearest_vectors import check_query, closest, products
 from memsim.memory.stores import PAGE, EmbedderInfo
-from memsim.memory.stores.sqlite.rows import NUMBER_BITS, unpack
+from memsim.memory.stores.sqlite.rows import WITH_BESIDE, unpack
 from memsim.memory.stores.sqlite.store import SQLite
 
 if TYPE_CHECKING:
@@ -47,10 +47,6 @@ if TYPE_CHECKING:
     from memsim.models import Vectors
 
 _ASKED_AT_ONCE = 500
-
-_WITH_VECTORS = (
-    f"id, shelf, vector FROM entries LEFT JOIN beside ON place = (shelf << {NUMBER_BITS} | number)"
-)
 
 
 class ChromaEntries:
@@ -168,7 +164,7 @@ class ChromaEntries:
     def _ranked(self, scores: dict[str, float], k: int) -> list[Hit]:
         ranked = [
             (-scores[source], created, source)
-            for source, created in self._rows_of("id, created FROM entries", list(scores))
+            for source, created in self._rows_of("id, created", list(scores))
         ]
         return [Hit(source, -score) for score, _, source in sorted(ranked)[:k]]
 
@@ -178,20 +174,20 @@ class ChromaEntries:
         if embedded is None:
             return
         found: Iterable[Any] = (
-            self._rows.execute(f"SELECT {_WITH_VECTORS} ORDER BY number")
+            self._rows.execute(f"SELECT id, shelf, vector FROM {WITH_BESIDE} ORDER BY number")  # noqa: S608 - no value
             if ids is None
-            else self._rows_of(_WITH_VECTORS, ids)
+            else self._rows_of("id, shelf, vector", ids, WITH_BESIDE)
         )
         for source, shelf, packed in found:
             if packed is not None:
                 yield source, shelf, unpack([packed], embedded.dimension)[0]
 
-    def _rows_of(self, wanted: str, ids: Sequence[str]) -> Iterator[Any]:
+    def _rows_of(self, columns: str, ids: Sequence[str], table: str = "entries") -> Iterator[Any]:
         for start in range(0, len(ids), _ASKED_AT_ONCE):
             asked = ids[start : start + _ASKED_AT_ONCE]
             marks = ",".join("?" * len(asked))
             yield from self._rows.execute(
-                f"SELECT {wanted} WHERE id IN ({marks})",
+                f"SELECT {columns} FROM {table} WHERE id IN ({marks})",  # noqa: S608 - only marks
                 asked,
             ).fetchall()
 

@@ -51,6 +51,9 @@ NUMBER_BITS: Final = 36
 """Bits of a place for the number of an entry: 68 thousand million entries, and as many places for
 each of 134 million shelves."""
 
+WITH_BESIDE: Final = f"entries JOIN beside ON place = (shelf << {NUMBER_BITS}) + number"
+"""The entries, each with what stands in `beside`."""
+
 _WHOLE: Final = 0x2144DF1C
 """The CRC-32 of any bytes with their own CRC-32 after them, little end first."""
 
