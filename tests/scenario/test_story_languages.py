@@ -118,7 +118,8 @@ def test_the_oracle_has_every_answer_and_no_memory_has_none() -> None:
         for code in CODES
         for family in TOLD
     ]
-    probes = memsim.run(scenarios, "sliding_window:messages=2").to_pandas("probes")
+    played = memsim.run(scenarios, ["oracle", "no_memory"], controls=False)
+    probes = played.to_pandas("probes")
     held = probes.groupby(["strategy", "scenario"])["answer_in_context"].mean()
     passed = probes[probes.recall.notna()].groupby(["strategy", "case"])["passed"].mean()
 
@@ -191,7 +192,8 @@ def test_inflection_hides_what_is_told_from_search_by_words() -> None:
     """`bm25` and `vector` have fewer answers in their context than in English."""
     codes = ("en", "fi", "ko", "el")
     scenarios = [ScenarioBuilder(c).generate("updates", language=c).build() for c in codes]
-    probes = memsim.run(scenarios, ["bm25", "vector"], budgets=["1k"]).to_pandas("probes")
+    played = memsim.run(scenarios, ["bm25", "vector"], budgets=["1k"], controls=False)
+    probes = played.to_pandas("probes")
     language = probes.scenario.str.removeprefix("<python>::")
     held = probes.groupby(["strategy", language])["answer_in_context"].mean()
 
