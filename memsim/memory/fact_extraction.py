@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 
+from memsim.errors import ModelError
 from memsim.language.text import split_head
 from memsim.memory.compaction.outcome import reply_fault
 from memsim.memory.entry import Entry, read_message
@@ -48,20 +49,38 @@ class FactExtractor:
         return self._extract(owner, session, own, given, now) if own or given else []
 
     def conclude(
-        self, owner: str, session: str, said: Sequence[Entry], limit: int, now: datetime
+        self, owner: str, session: str, said: Iterable[Sequence[Entry]], limit: int, now: datetime
     ) -> Entry | None:
         """Have what was said in a conversation stand in its episode, with what stands there.
 
         Where the model's summary is not fit to use, the one before is kept, and the rest is taken
         in; where there is none before, nothing is, and the messages may be read again. Only what
         `owner` and their assistant said is read. `said` are the messages that stand in no episode
-        yet, oldest first; `limit` is in tokens. Returns None where there is none. Raises
-        `ModelError` if the model failed, or `StoreError` if the store failed.
+        yet, oldest first, in parts that are read one after the other; `limit` is in tokens.
+        Returns None where there is none. Raises `ModelError` if the model failed at the first
+        part, or `StoreError` if the store failed.
         """
-        own = [entry for entry in said if entry.owner == owner]
-        if not own:
-            return None
         before = self._episodic.of(owner, session)
+        episode, ended = before, None
+        for part in said:
+            own = [entry for entry in part if entry.owner == owner]
+            try:
+                longer = self._longer(episode, own, limit, now) if own else None
+            except ModelError:
+                if episode is before:
+                    raise
+                break
+            if longer is None:
+                break
+            episode, ended = longer, ended or own[-1].created
+        if episode is None or episode is before:
+            return None
+        return self._episodic.conclude(owner, session, episode, now, ended=ended)
+
+    def _longer(
+        self, before: Episode | None, own: Sequence[Entry], limit: int, now: datetime
+    ) -> Episode | None:
+        """An episode with more messages; None where the first summary of it will not do."""
         began = before or Episode(summary="")
         summary = self._summary(own, began.summary, limit, now)
         if not summary and before is None:
@@ -69,14 +88,13 @@ class FactExtractor:
         spoken = [read_spoken(entry) for entry in own]
         settled = (decision for decision, _ in entities.decisions_in(spoken))
         called = (name for entry in own for name in calls_of(entry))
-        episode = Episode(
+        return Episode(
             summary=summary or began.summary,
             key_decisions=_latest((*began.key_decisions, *settled), entities.MOST_DECISIONS),
             entities=_latest((*began.entities, *_mentioned(spoken)), entities.MOST),
             tools_called=tuple(dict.fromkeys((*began.tools_called, *called))),
             sources=tuple(dict.fromkeys((*began.sources, *(e.sources[0] for e in own)))),
         )
-        return self._episodic.conclude(owner, session, episode, now, ended=own[-1].created)
 
     def _summary(self, own: Sequence[Entry], previous: str, limit: int, now: datetime) -> str:
         """What the model makes of messages and an earlier summary; empty where it will not do."""

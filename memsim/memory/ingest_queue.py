@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import Attempts, ModelError, StoreError
@@ -15,7 +16,7 @@ from memsim.memory.layers.episodic import exchange
 from memsim.message import utc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from memsim.memory.entry import Entry
     from memsim.memory.events import EventListener
@@ -361,10 +362,11 @@ class TurnProcessor:
             self.timeline.made(entry)
         self.backlog.read(messages)
 
-    def _conclude(self, who: str, name: str, now: datetime) -> bool:
+    def _conclude(self, who: str, name: str, now: datetime, parts: int = 1) -> bool:
         """Have more of a conversation stand in its episode; whether there is more to read."""
         limit = self.options.episode_tokens
-        entry = self.learner.conclude(who, name, self._unread(who, name), limit, now)
+        said = self._unread(who, name, parts)
+        entry = self.learner.conclude(who, name, said, limit, now)
         if entry is not None:
             self.timeline.made(entry)
             if self.timeline.waiting(who, name):
@@ -374,26 +376,46 @@ class TurnProcessor:
         return False
 
     def _conclude_all(self, who: str, name: str, now: datetime) -> None:
-        while self._conclude(who, name, now):
-            pass
+        # An episode holds the ids of all its messages. Of a long conversation, it is written when
+        # it has become longer by a part, and not each time that some messages were read.
+        parts = read = 1
+        while self._conclude(who, name, now, parts):
+            read += parts
+            parts = max(1, read // 4)
 
-    def _unread(self, who: str, name: str) -> list[Entry]:
-        """What is to be read next of a conversation for its episode.
+    def _unread(self, who: str, name: str, parts: int) -> Iterator[list[Entry]]:
+        """What is to be read next of a conversation for its episode, in so many parts at most."""
+        waiting = self.timeline.waiting(who, name)
+        for ids in islice(self._in_parts(waiting), parts):
+            held = {e.id: e for e in self.vault.store.get(ids)}
+            yield [held[i] for i in ids if i in held]
+
+    def _in_parts(self, entries: Iterable[str]) -> Iterator[list[str]]:
+        """Entries of messages, as much as is read at once at a time.
 
         Messages are read whole; of a result that is too long for once, as much as that.
         """
         ids: list[str] = []
-        room, source = READ_AT_ONCE, self.timeline.source
-        for entry in self.timeline.waiting(who, name):
-            about = self.timeline.about(entry)
-            room -= about.tokens if about else 0
-            if ids and room < 0:
+        room, cut, source = READ_AT_ONCE, None, self.timeline.source
+        for entry in entries:
+            if source(entry) == cut:
+                continue
+            tokens = self._tokens(entry)
+            while ids and room < tokens:
                 whole = [i for i in ids if source(i) != source(entry)]
-                ids = whole or ids
-                break
-            ids.append(entry)
-        held = {e.id: e for e in self.vault.store.get(ids)}
-        return [held[i] for i in ids if i in held]
+                yield whole or ids
+                ids = ids[len(whole) :] if whole else []
+                cut = None if whole else source(entry)
+                room = READ_AT_ONCE - sum(map(self._tokens, ids))
+            if source(entry) != cut:
+                ids.append(entry)
+                room -= tokens
+        if ids:
+            yield ids
+
+    def _tokens(self, entry: str) -> int:
+        about = self.timeline.about(entry)
+        return about.tokens if about else 0
 
     def _compact(self, name: str, now: datetime) -> None:
         session = self.conversations.get(name)

@@ -551,11 +551,12 @@ class Timeline:
             self._sessions.setdefault(entry.session, {})[entry.id] = None
         if entry.layer == "episodic":
             of = self._episodes[entry.id] = entry.owner, entry.session
-            concluded = set(entry.sources)
-            waiting = self._waiting.pop(of, {})
-            left = {i: None for i in waiting if self.source(i) not in concluded}
-            if left:
-                self._waiting[of] = left
+            waiting = self._waiting.get(of, {})
+            for source in entry.sources:
+                for name in self._entries(entry.owner, source):
+                    waiting.pop(name, None)
+            if not waiting:
+                self._waiting.pop(of, None)
 
     def remove(self, entries: Iterable[str]) -> None:
         """Forget messages, and what was made; neighbours then stand beside each other.
