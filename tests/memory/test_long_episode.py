@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from memsim.errors import ModelError
 from memsim.memory import ingest_queue
+from memsim.memory.ingest_queue import TurnProcessor
 from memsim.memory.options import MemoryOptions
 from tests.memory.remembering import Remembering
 
@@ -49,7 +52,7 @@ def test_what_was_read_before_the_model_failed_is_kept(long: Remembering) -> Non
         long.memory.elapse(long.clock.now())
     [episode] = long.memory.episodic.episodes("ana")
     kept = len(episode.sources)
-    assert PART < kept <= 145
+    assert kept == 144
     asked = len(long.summarised())
     long.model.poison = "\0"
     long.memory.elapse(long.clock.now())
@@ -57,3 +60,14 @@ def test_what_was_read_before_the_model_failed_is_kept(long: Remembering) -> Non
     assert [*episode.sources] == [f"ana-{n}" for n in range(1, MANY + 1)]
     again = [i for part in long.summarised()[asked:] for i in part]
     assert again == [f"ana-{n}" for n in range(kept + 1, MANY + 1)]
+
+
+def test_messages_are_read_whole_but_for_a_result_that_is_too_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Passages of a message stay together; of one that is longer than a part, the rest is left."""
+    monkeypatch.setattr(ingest_queue, "READ_AT_ONCE", 6)
+    timeline = SimpleNamespace(source=lambda entry: entry[0])
+    queue: Any = SimpleNamespace(timeline=timeline, _tokens=lambda _entry: 3)
+    read = TurnProcessor._in_parts(queue, ["a", "b1", "b2", "c", "d1", "d2", "d3", "d4", "e"])
+    assert [*read] == [["a"], ["b1", "b2"], ["c"], ["d1", "d2"], ["e"]]
