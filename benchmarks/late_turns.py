@@ -1,0 +1,113 @@
+"""What a turn of `layered` on SQLite costs late in a very long conversation, and how much memory.
+
+`long_haul` is played with its filler raised. In most turns the memory is told what was said, and is
+not asked: a million contexts would take hours. In the last 300 of every 20,000 turns it is asked as
+in any run. Printed are milliseconds of processor time for a turn that is told, for one that is
+asked, and for its context alone, and the megabytes of the process.
+
+    python -m benchmarks.late_turns --turns 240000
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+
+import memsim
+from benchmarks._growing import BUDGET, SEED, resident
+from benchmarks.million import SCENARIO, scaled
+from memsim.discovery.loader import prepare
+from memsim.message import TokenCounter, load_tokenizer
+from memsim.models.registry import load_embedder, load_model
+from memsim.replay import replay
+from memsim.scenario.scenario_loader import load_scenario
+from memsim.strategy import Strategy
+from memsim.trace import TurnRecord
+
+STRATEGY = "layered:store=sqlite"
+STEP, ASKED = 20_000, 300
+
+
+@dataclass(slots=True)
+class Watch:
+    """Counts turns, and what the latest of them took."""
+
+    turns: int = 0
+    began: float = 0.0
+    contexts: float = 0.0
+    told: float = 0.0
+
+    @property
+    def asks(self) -> bool:
+        """Whether the memory is asked in the turn that is played now."""
+        return self.turns % STEP >= STEP - ASKED
+
+    def note(self, _record: TurnRecord) -> None:
+        """A turn is over."""
+        self.turns += 1
+        now = time.process_time()
+        if self.turns % STEP == STEP - ASKED:
+            self.told, self.began = (now - self.began) / (STEP - ASKED) * 1e3, now
+        elif self.turns % STEP == 0:
+            asked, context = (s / ASKED * 1e3 for s in (now - self.began, self.contexts))
+            cells = f"{self.told:>9.1f}{asked:>9.1f}{context:>9.1f}{resident() / 1e6:>9.0f}"
+            print(f"{self.turns:>9,}{cells}", flush=True)
+            self.began, self.contexts = time.process_time(), 0.0
+
+
+def watched(
+    make: Callable[[memsim.Environment], Strategy], watch: Watch, env: memsim.Environment
+) -> Strategy:
+    """A strategy that is asked in few turns only."""
+    strategy = make(env)
+    ask = strategy.context
+
+    def context(query: memsim.Query) -> memsim.Context:
+        if not watch.asks:
+            return memsim.Context(sections=())
+        began = time.process_time()
+        found = ask(query)
+        watch.contexts += time.process_time() - began
+        return found
+
+    strategy.context = context  # type: ignore[method-assign]
+    return strategy
+
+
+def main() -> int:
+    """Play the conversation; 1 where the strategy failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--turns", type=int, default=1_000_000, help="at least 20,000")
+    given = parser.parse_args()
+    if given.turns < STEP:
+        parser.error(f"--turns is {given.turns}: at least {STEP}")
+    print("".join(f"{head:>9}" for head in ("turns", "told", "asked", "context", "MB")), flush=True)
+    counter = TokenCounter(load_tokenizer())
+    with tempfile.TemporaryDirectory(prefix="memsim-late-") as name:
+        script = Path(name, SCENARIO.name)
+        script.write_text(scaled(SCENARIO.read_text(encoding="utf-8"), given.turns), "utf-8")
+        watch = Watch(began=time.process_time())
+        trace = replay(
+            load_scenario(script),
+            partial(watched, prepare(STRATEGY), watch),
+            model=load_model("offline", counter.tokenizer, SEED),
+            embed=cache(partial(load_embedder, "wordllama")),
+            counter=counter,
+            budget=BUDGET,
+            seed=SEED,
+            folder=partial(Path, name),
+            keep=watch.note,
+        )
+    if trace.error:
+        print(trace.error, file=sys.stderr)
+    return int(bool(trace.error))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
