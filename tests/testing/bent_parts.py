@@ -235,7 +235,10 @@ def _shallow(put: Bend) -> None:
 
 
 def _forgetful(put: Bend) -> None:
-    put(memory_file.MemoryFile, "_read_parts", lambda _self, _: {"version": 1, "state": []})
+    def read(_self: memory_file.MemoryFile, _connection: object) -> dict[str, Any]:
+        return {"version": memory_file.VERSION, "state": []}
+
+    put(memory_file.MemoryFile, "_read_parts", read)
 
 
 def _in_place(put: Bend) -> None:
