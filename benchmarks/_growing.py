@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from memsim import ScenarioBuilder
+from memsim import Environment, ScenarioBuilder, Strategy
 from memsim.discovery.loader import prepare
 from memsim.message import TokenCounter, load_tokenizer
 from memsim.models.registry import load_embedder, load_model
@@ -78,15 +78,26 @@ def conversation(turns: int) -> Scenario:
 
 def measured(strategy: str, turns: int, clock: Callable[[], float]) -> Meter:
     """Play the conversation through a strategy, its events made before the clock runs."""
-    counter = TokenCounter(load_tokenizer())
     scenario = _ready(conversation(turns))
     gc.collect()
     gc.freeze()
     meter = Meter(clock)
+    played(scenario, strategy, prepare(strategy), meter.note)
+    return meter
+
+
+def played(
+    scenario: Scenario,
+    strategy: str,
+    make: Callable[[Environment], Strategy],
+    keep: Callable[[TurnRecord], None],
+) -> None:
+    """Play a scenario through a strategy as a run does, without its files; ends where it fails."""
+    counter = TokenCounter(load_tokenizer())
     with TemporaryDirectory() as folder:
         trace = replay(
             scenario,
-            prepare(strategy),
+            make,
             model=load_model("offline", counter.tokenizer, SEED),
             # As a run does it: whoever asks again is given what was loaded.
             embed=cache(partial(load_embedder, "wordllama")),
@@ -94,11 +105,10 @@ def measured(strategy: str, turns: int, clock: Callable[[], float]) -> Meter:
             budget=BUDGET,
             seed=SEED,
             folder=partial(Path, folder),
-            keep=meter.note,
+            keep=keep,
         )
     if trace.error:
         sys.exit(f"{strategy}: {trace.error}")
-    return meter
 
 
 def each_apart(script: str, names: Iterable[str], *flags: str) -> int:

@@ -11,21 +11,17 @@ asked, and for its context alone, and the megabytes of the process.
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import memsim
-from benchmarks._growing import BUDGET, SEED, resident
+from benchmarks._growing import played, resident
 from benchmarks.million import SCENARIO, scaled
 from memsim.discovery.loader import prepare
-from memsim.message import TokenCounter, load_tokenizer
-from memsim.models.registry import load_embedder, load_model
-from memsim.replay import replay
 from memsim.scenario.scenario_loader import load_scenario
 from memsim.strategy import Strategy
 from memsim.trace import TurnRecord
@@ -80,34 +76,21 @@ def watched(
     return strategy
 
 
-def main() -> int:
-    """Play the conversation; 1 where the strategy failed."""
+def main() -> None:
+    """Play the conversation."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=1_000_000, help="at least 20,000")
     given = parser.parse_args()
     if given.turns < STEP:
         parser.error(f"--turns is {given.turns}: at least {STEP}")
     print("".join(f"{head:>9}" for head in ("turns", "told", "asked", "context", "MB")), flush=True)
-    counter = TokenCounter(load_tokenizer())
+    watch = Watch(began=time.process_time())
     with tempfile.TemporaryDirectory(prefix="memsim-late-") as name:
         script = Path(name, SCENARIO.name)
         script.write_text(scaled(SCENARIO.read_text(encoding="utf-8"), given.turns), "utf-8")
-        watch = Watch(began=time.process_time())
-        trace = replay(
-            load_scenario(script),
-            partial(watched, prepare(STRATEGY), watch),
-            model=load_model("offline", counter.tokenizer, SEED),
-            embed=cache(partial(load_embedder, "wordllama")),
-            counter=counter,
-            budget=BUDGET,
-            seed=SEED,
-            folder=partial(Path, name),
-            keep=watch.note,
-        )
-    if trace.error:
-        print(trace.error, file=sys.stderr)
-    return int(bool(trace.error))
+        make = partial(watched, prepare(STRATEGY), watch)
+        played(load_scenario(script), STRATEGY, make, watch.note)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -139,15 +139,19 @@ def _draw(
         write_picture(dial_curves(points, HOLDS), path)
 
 
-def _table(climbs: Sequence[Climb]) -> Table:
+def _alone(climb: Climb) -> list[StaircaseResult]:
+    """The limit of each story alone."""
     from memsim.suite.staircase import limit_of
 
+    return [limit_of(story, HOLDS) for story in climb.stories]
+
+
+def _table(climbs: Sequence[Climb]) -> Table:
     rows: list[Row] = []
     for climb in climbs:
         if climb.result is None:
             continue
-        stories = [limit_of(story, HOLDS) for story in climb.stories]
-        ordered = sorted(stories, key=lambda result: (_number(result), result.open))
+        ordered = sorted(_alone(climb), key=lambda result: (_number(result), result.open))
         between = f"[{_shown(ordered[0])} {_shown(ordered[-1])}]"
         named = climb.strategy, climb.dial, _shown(climb.result), between, climb.family
         rows.append(((*named, str(climb.runs)), ""))
@@ -176,10 +180,8 @@ def _legend(climbs: Sequence[Climb]) -> Iterator[TextLine]:
     yield TextLine(text="")
     yield TextLine(text=f"  holds: the largest setting with {HOLDS:.0%} of the answers in context")
     yield TextLine(text=f"  range: the least and the most of the {SEEDS} stories alone")
-    from memsim.suite.staircase import limit_of
-
     results = [climb.result for climb in climbs if climb.result]
-    results += [limit_of(story, HOLDS) for climb in climbs for story in climb.stories]
+    results += [result for climb in climbs for result in _alone(climb)]
     if any(result.open for result in results):
         yield TextLine(text="  +: it holds at the largest setting that is tried as well")
     if any(result.holds is None for result in results):
