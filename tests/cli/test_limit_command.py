@@ -5,13 +5,22 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from memsim.cli.limit_search import LimitSearch, pooled
+from memsim.cli import limit_command
+from memsim.cli.limit_search import Climb, LimitSearch, pooled
 from memsim.cli.program import program
-from memsim.suite.staircase import NEAR, StaircaseResult, falling_fit, limit_of, staircase
+from memsim.suite.staircase import (
+    NEAR,
+    Staircase,
+    StaircaseResult,
+    falling_fit,
+    limit_of,
+    staircase,
+)
 
 OWN = """\
 from memsim import Strategy
@@ -212,3 +221,35 @@ def test_a_slip_gets_one_line(call: Call, arguments: list[str], code: int, said:
     assert done.exit_code == code
     assert said in done.stderr
     assert "Traceback" not in done.output
+
+
+def climbing(stories: tuple[dict[int, float], ...], sent: list[float]) -> Climb:
+    """A climb that has played these stories, and notes what its staircase is sent."""
+
+    def stairs() -> Staircase:
+        sent.append((yield 3))
+        return StaircaseResult(holds=2, open=False, tries=3)
+
+    steps = stairs()
+    spec: Any = None
+    climb = Climb("bm25", "updates", "updates", spec, steps, next(steps))
+    climb.stories = stories
+    return climb
+
+
+def test_all_stories_of_a_setting_count_together() -> None:
+    """The staircase is sent the mean of them, and each story keeps its own share."""
+    sent: list[float] = []
+    climb = climbing(({1: 1.0}, {1: 1.0}, {1: 1.0}), sent)
+    climb.note((1.0, 0.5, 0.0))
+    assert sent == [0.5]
+    assert [story[3] for story in climb.stories] == [1.0, 0.5, 0.0]
+    assert (climb.runs, climb.result and climb.result.holds) == (6, 2)
+
+
+def test_the_range_is_of_the_stories_alone() -> None:
+    """From the one that holds least to the one that holds most, whatever their order."""
+    climb = climbing(({1: 1.0, 2: 1.0}, {1: 0.0, 2: 0.0}, {1: 1.0, 2: 0.0}), [])
+    climb.result = StaircaseResult(holds=1, open=False, tries=2)
+    [(cells, _)] = limit_command._table([climb]).rows
+    assert cells[2:4] == ("1", "[none 2+]")
