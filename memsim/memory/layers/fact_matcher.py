@@ -20,7 +20,7 @@ from memsim.language.change_cues import (
     states_several,
 )
 from memsim.language.exact_values import EXACT, Value, comparable, exact_values
-from memsim.language.text import content, fold, split_head
+from memsim.language.text import content, fold
 from memsim.memory.layers.fact_columns import FactColumns
 from memsim.memory.layers.fact_returns import said_text
 from memsim.memory.layers.fact_subject import subject_of, told_apart
@@ -249,7 +249,7 @@ class FactMatcher:
             if math.fsum(weights[root] for root in facts.stems(number, weights)) >= enough
             and facts.is_before(number, entry.created)
         )
-        text = split_head(entry.text)[0].strip()
+        text = said_text(entry)
         subject, name = subject_of(text), named_subject(text)
         return [
             one
@@ -366,7 +366,7 @@ def _update(stated: Sequence[Entry]) -> _Update | None:
 def _sentences(stated: Sequence[Entry]) -> Iterable[_Sentence]:
     changes = False
     for entry in (entry for entry in stated if len(entry.text) <= LONGEST):
-        text = split_head(entry.text)[0].strip()
+        text = said_text(entry)
         cue = announces_change(text)
         continues = changes and points_back(text)
         yield _Sentence(

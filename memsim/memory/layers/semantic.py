@@ -142,9 +142,6 @@ class Semantic:
         for entry in facts:
             if can_be_replaced(entry):
                 self._matcher.wait(entry.owner, entry.id)
-            if _is_plain(entry):
-                self._place_plain(entry)
-                continue
             self._place(entry)
             if entry.subject:
                 of = (entry.owner, entry.subject)
@@ -154,15 +151,6 @@ class Semantic:
         for of, versions in about.items():
             if of in changed:
                 self._link(versions)
-
-    def _place_plain(self, entry: Entry | EntryOutline) -> None:
-        """As `_place`, of what says no more than which message states it; most facts are such."""
-        name, owner, sources = entry.id, entry.owner, entry.sources
-        self._listener.state(name, owner, sources[-1] if sources else None)
-        live = self._live.setdefault(owner, {})
-        for source in sources:
-            before = live.get(source)
-            live[source] = (*(i for i in before if i != name), name) if before else (name,)
 
     def _place(self, entry: Entry | EntryOutline) -> None:
         """Note which message states a fact, and where it stands among others."""
@@ -375,11 +363,6 @@ class Semantic:
             stale |= dict.fromkeys(after for *_, after in sorted(ended.values()))
         together = dict.fromkeys((*changes, *self._returned.partners(owner, source)))
         self._listener.amend(owner, source, tuple(together), tuple(stale))
-
-
-def _is_plain(fact: Entry | EntryOutline) -> bool:
-    """Whether a fact is in force, and has neither subject nor attributes."""
-    return not (fact.subject or fact.attributes) and fact.superseded is None
 
 
 def _is_sure(heir: Entry | EntryOutline) -> bool:

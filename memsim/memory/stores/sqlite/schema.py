@@ -14,12 +14,15 @@ import sqlite3
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from memsim.errors import SchemaError, StoreError
 from memsim.language.text import index_terms
 from memsim.memory.stores.folder_lock import locked, sync_folder
 from memsim.memory.stores.sqlite import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # Which memory a SQLite store belongs to, and how far it has come.
 
@@ -180,12 +183,21 @@ def index_anew(connection: sqlite3.Connection) -> None:
 
     The old index may hold words of what was erased: the file is to be scrubbed.
     """
-    if is_current(connection):
+    _once(connection, _index_anew, unless=is_current)
+
+
+def _once(
+    connection: sqlite3.Connection,
+    do: Callable[[sqlite3.Connection], None],
+    unless: Callable[[sqlite3.Connection], bool],
+) -> None:
+    """Do something in a transaction of its own, wholly or not at all, unless that is done."""
+    if unless(connection):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if not is_current(connection):  # another process may have been quicker
-            _index_anew(connection)
+        if not unless(connection):  # another process may have been quicker
+            do(connection)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -199,17 +211,7 @@ def _bring_apart(connection: sqlite3.Connection) -> None:
     It takes what writing all of it takes. The file is to be scrubbed, which gives back the room of
     what has moved.
     """
-    if not _is_of_before(connection):
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        if _is_of_before(connection):  # another process may have been quicker
-            _move_columns(connection)
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
+    _once(connection, _move_columns, unless=lambda of: not _is_of_before(of))
 
 
 def _is_of_before(connection: sqlite3.Connection) -> bool:
