@@ -33,6 +33,7 @@ _VALUES = {
     **{word: n for n, word in enumerate(_SMALL)},
     **{word: 10 * n for n, word in enumerate(_TENS, start=2)},
 }
+_WRITTEN = {str(value): word for word, value in _VALUES.items()}
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000, "billion": 1_000_000_000}
 _ONE = "|".join(sorted([*_VALUES, *_SCALES], key=len, reverse=True))
 _FOUND = re.compile(
@@ -94,3 +95,15 @@ def word_value(word: str) -> int | None:
         return int(folded[:9])
     loose = {"a": 1, "an": 1, "couple": 2}
     return loose.get(folded, _VALUES.get(folded))
+
+
+def spelled(value: str) -> str | None:
+    """A number in the other way that people write it: `1` is `one`, and `one` is `1`.
+
+    Returns:
+        None where it is no number, or has no single word.
+    """
+    folded = value.lower()
+    if folded in _VALUES:
+        return str(_VALUES[folded])
+    return _WRITTEN.get(folded)

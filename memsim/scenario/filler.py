@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import import_module
 
+from memsim.language.numbers import spelled
 from memsim.scenario.domains import Domain
 from memsim.scenario.script_plan import Filler, Plan, ToolCall
 from memsim.scenario.words import Words, words
@@ -31,7 +32,7 @@ def load_domain(name: str) -> Domain:
     return domain
 
 
-VERSION = 1
+VERSION = 2
 """Raised whenever a seed would say something else: scenarios with filler get new fingerprints."""
 
 _ONSETS = (
@@ -190,9 +191,14 @@ class _Vetting:
 
 
 def _forms(value: str) -> set[Words]:
-    """The words of a value, also where its characters are full-width or its digits in groups."""
+    """The words of a value as it may be written: full-width, with grouped digits, or spelled."""
     plain = unicodedata.normalize("NFKC", value)
-    return {words(value), words(plain), words(_GROUPING.sub("", plain))}
+    return {
+        words(value),
+        words(plain),
+        words(_GROUPING.sub("", plain)),
+        words(spelled(plain) or ""),
+    }
 
 
 class Talker:

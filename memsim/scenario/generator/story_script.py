@@ -179,6 +179,12 @@ def _check_form(step: Generate, dials: Mapping[str, int]) -> None:
             "give one of them",
             line=step.line_of("form"),
         )
+    if (step.family, step.form) == ("temporal", "count") and not dials["late"]:
+        raise ScenarioError(
+            "form count of temporal counts what was done on a day, "
+            "which is always one, so late is 1 or more",
+            line=step.line_of("form"),
+        )
     if (step.family, step.form) == ("aggregation", "yes_no") and not dials["removed"]:
         raise ScenarioError(
             "form yes_no of aggregation asks about what has left a list, so removed is 1 or more",
