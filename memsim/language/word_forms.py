@@ -37,6 +37,9 @@ UNSURE_SHORTEST: Final = 4
 FEW_ACCENTS: Final = 8
 """Words for each name with an accent that an English text has at least."""
 
+MOST_CHANGED: Final = 3
+"""Letters that an ending of Latin script replaces at most: two consonants and the vowel behind."""
+
 READ: Final = 4_000
 """Characters of a text that tell its language."""
 
@@ -172,6 +175,9 @@ def is_foreign_form_of(word: str, written: str) -> bool:
     if word == written:
         return True
     if not (word.isascii() and word.isalpha() and len(word) >= UNSURE_SHORTEST):
+        return False
+    kept = len(word) - MOST_CHANGED
+    if word[:kept] != written[:kept]:
         return False
     endings = _table("LATIN") - _table("ENGLISH")
     for size in range(3):
