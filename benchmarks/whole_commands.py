@@ -46,7 +46,7 @@ TWIST = Command(
 
 def measure(command: Command, folder: Path) -> bool:
     """Run it and print what it took; whether that is what is claimed."""
-    said = " ".join(["memsim", *command.words[:2]])
+    said = f"memsim {command.words[0]}"
     if command.needs and not command.needs.is_file():
         print(f"{said}: not measured, no {command.needs.name} below {DATA}")
         return False

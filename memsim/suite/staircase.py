@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
+from statistics import fmean
+from typing import NamedTuple
 
 from memsim.fast_dataclass import fast_init
 
@@ -12,6 +14,12 @@ NEAR = 0.1
 
 FEW = 200
 """Settings of a dial below which steps are larger: a tenth of a short grid is little."""
+
+BEGIN = 4
+"""Settings above the least at which a staircase begins."""
+
+LEAST_TRIES = 10
+"""Settings that may be tried of any dial; of a long one, a tenth of all."""
 
 _SLIP = 1e-9
 """What a sum of shares may lack of the bar by rounding."""
@@ -37,41 +45,68 @@ Staircase = Generator[int, float, StaircaseResult]
 """Yields settings to try, and is sent the share of the test that each passed."""
 
 
-def falling_fit(shares: Mapping[int, float]) -> dict[int, float]:
+class Level(NamedTuple):
+    """Settings that stand side by side on a falling curve, and the share of all of them."""
+
+    share: float
+    settings: tuple[int, ...]
+
+    @property
+    def middle(self) -> float:
+        """Where the curve has the share for certain: the middle of the settings."""
+        return fmean(self.settings)
+
+
+def falling_fit(shares: Mapping[int, float]) -> tuple[Level, ...]:
     """The curve nearest to the shares, by least squares, that never rises with the setting.
 
     This is isotonic regression by pooling adjacent violators. Where a share rises again, the
     settings that contradict each other have their mean.
     """
-    blocks: list[tuple[float, int]] = []
+    levels: list[Level] = []
     for setting in sorted(shares):
-        block = shares[setting], 1
-        while blocks and blocks[-1][0] < block[0]:
-            before = blocks.pop()
-            count = before[1] + block[1]
-            block = (before[0] * before[1] + block[0] * block[1]) / count, count
-        blocks.append(block)
-    fitted = (share for share, count in blocks for _ in range(count))
-    return dict(zip(sorted(shares), fitted, strict=True))
+        level = Level(shares[setting], (setting,))
+        while levels and levels[-1].share < level.share:
+            before = levels.pop()
+            settings = before.settings + level.settings
+            count = len(before.settings)
+            share = (before.share * count + level.share * len(level.settings)) / len(settings)
+            level = Level(share, settings)
+        levels.append(level)
+    return tuple(levels)
 
 
 def limit_of(shares: Mapping[int, float], bar: float) -> StaircaseResult:
-    """Where the falling curve through the shares crosses a bar."""
-    holds, _ = _crossing(shares, bar)
-    return StaircaseResult(holds=holds, open=holds == max(shares), tries=len(shares))
+    """Where the falling curve through the shares crosses a bar, and no setting that failed.
+
+    Between the middles of two levels the curve is straight. So one share more or less, where
+    shares go up and down around the bar, does not move the limit from one end of them to the other.
+    """
+    levels = falling_fit(shares)
+    above = [level for level in levels if level.share >= bar - _SLIP]
+    if len(above) in {0, len(levels)}:
+        holds = max(shares) if above else None
+        return StaircaseResult(holds=holds, open=bool(above), tries=len(shares))
+    last, below = above[-1], levels[len(above)]
+    way = max(0.0, last.share - bar) / (last.share - below.share)
+    crossed = int(last.middle + way * (below.middle - last.middle) + _SLIP)
+    holds = min(crossed, last.settings[-1])
+    return StaircaseResult(holds=holds, open=False, tries=len(shares))
 
 
 def staircase(least: int, most: int, bar: float) -> Staircase:
     """Enlarge the setting until the falling curve crosses the bar, and then close in on it.
 
-    The setting is doubled, and on a dial of few settings the steps are three times as large each
-    time. The gap at the crossing is halved until it is a tenth. As far as a tenth of all settings
-    allows, settings a third and a sixth below and above the limit are tried too, where none has
-    been. All that was tried moves the curve, and the gap is closed where the crossing is then.
+    It begins a few settings above the least, which most memories hold. The setting is doubled, and
+    on a dial of few settings the steps are three times as large each time. The gap at the crossing
+    is halved until it is a tenth. Settings a third and a sixth below and above the limit are tried
+    too, where none has been. All that was tried moves the curve, and the gap is closed where the
+    crossing is then. It ends where a tenth of all settings was tried, or ten.
     """
     shares: dict[int, float] = {}
     few = most - least < FEW
-    setting, step = least, max(1, least)
+    setting = min(most, least + BEGIN)
+    step = max(1, setting)
     shares[setting] = yield setting
     while setting < most and _crossing(shares, bar)[1] is None:
         setting, step = min(most, setting + step), step * (3 if few else 2)
@@ -85,12 +120,13 @@ def _next(shares: Mapping[int, float], bar: float, least: int, most: int) -> int
     """The next setting to try; None once the limit is known near enough."""
     low, high = _crossing(shares, bar)
     if low is None:
-        return None
+        return None if least in shares else least
     near = max(1, int(NEAR * low))
+    tries = max(LEAST_TRIES, int(NEAR * (most - least + 1)))
+    if len(shares) >= tries:
+        return None
     if high is not None and high - low > near:
         return (low + high) // 2
-    if len(shares) >= NEAR * (most - least + 1) - 1:
-        return None
     beside = (low - low // 3, low - low // 6, low + low // 6, low + low // 3)
     return next(
         (one for one in beside if least <= one <= most and _is_new(one, shares, near)), None
@@ -103,7 +139,7 @@ def _is_new(setting: int, shares: Mapping[int, float], near: int) -> bool:
 
 def _crossing(shares: Mapping[int, float], bar: float) -> tuple[int | None, int | None]:
     """The largest setting that holds on the falling curve, and the least that does not."""
-    fit = falling_fit(shares)
-    holds = [setting for setting, share in fit.items() if share >= bar - _SLIP]
-    fails = [setting for setting, share in fit.items() if share < bar - _SLIP]
-    return (max(holds) if holds else None), (min(fails) if fails else None)
+    levels = falling_fit(shares)
+    holds = [level.settings[-1] for level in levels if level.share >= bar - _SLIP]
+    fails = [level.settings[0] for level in levels if level.share < bar - _SLIP]
+    return (holds[-1] if holds else None), (fails[0] if fails else None)

@@ -110,10 +110,29 @@ def test_a_falling_fit_has_the_mean_of_what_contradicts(
     shares: list[float], fitted: list[float]
 ) -> None:
     """What already falls stays as it is."""
-    found = falling_fit({10 * place: share for place, share in enumerate(shares)})
+    levels = falling_fit({10 * place: share for place, share in enumerate(shares)})
+    found = {setting: level.share for level in levels for setting in level.settings}
 
     assert [0, 10, 20, 30][: len(shares)] == [*found]
     assert fitted == pytest.approx([*found.values()])
+
+
+@pytest.mark.parametrize(
+    ("held", "limit"),
+    [
+        ("20 20 20 20 19 19 19 19 18", 3),
+        ("20 20 20 20 19 19 19 20 19", 6),
+        ("24 24 24 12 12", 2),
+        ("24 0 24 0", 0),
+        ("19 19 19", None),
+        ("24 24 20", 2),
+    ],
+)
+def test_a_limit_is_where_the_curve_crosses(held: str, limit: int | None) -> None:
+    """Of 24 questions, 19.2 are the bar. What comes back lifts the settings before it as well."""
+    shares = {setting: int(count) / 24 for setting, count in enumerate(held.split())}
+
+    assert limit == limit_of(shares, BAR).holds
 
 
 def test_a_limit_is_near_that_of_the_grid_where_shares_go_up_and_down() -> None:
@@ -132,7 +151,7 @@ def test_a_limit_is_near_that_of_the_grid_where_shares_go_up_and_down() -> None:
         assert result.holds is not None
         misses.append(abs(whole - result.holds) / whole)
 
-    assert sum(miss <= NEAR for miss in misses) >= 40
+    assert sum(miss <= NEAR for miss in misses) >= 50
     assert max(misses) < 0.5
 
 
@@ -146,7 +165,7 @@ def test_all_stories_are_played_at_the_same_settings(tmp_path: Path) -> None:
     assert 1 == len({tuple(sorted(story)) for story in climb.stories})
     assert climb.runs == 3 * len(together)
     assert climb.result == limit_of(together, BAR)
-    assert together[0] == sum(story[0] for story in climb.stories) / 3
+    assert together[4] == sum(story[4] for story in climb.stories) / 3
 
 
 def test_what_was_never_told_is_not_held_against_a_memory(tmp_path: Path) -> None:
@@ -161,7 +180,7 @@ def test_the_ends_of_a_staircase() -> None:
     """What fails at once holds nothing, and what never fails is open."""
     nothing, everything = _climbed(3, 50, _until(3)), _climbed(3, 50, _until(51))
 
-    assert (nothing.holds, nothing.open, nothing.tries) == (None, False, 1)
+    assert (nothing.holds, nothing.open, nothing.tries) == (None, False, 2)
     assert (everything.holds, everything.open) == (50, True)
 
 
