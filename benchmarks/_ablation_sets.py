@@ -1,4 +1,4 @@
-"""Conversations that need a part of `layered` which written scripts hardly use."""
+"""Stories that need a part of `layered` which the families as they stand hardly use."""
 
 from __future__ import annotations
 
@@ -8,23 +8,7 @@ from typing import Final
 from memsim.scenario import ScenarioBuilder
 from memsim.scenario.script import Scenario
 
-NOTICE: Final = (
-    "Notice of the pump monitor: pressure is within its limits, the valves are open, the filter was"
-    " changed last week, no alarm is pending, and the next report follows in ten minutes."
-)
 CHATTER: Final = "The kettle has boiled {} times today, and the soup is still cold."
-DECIDED: Final = {
-    "pier": ("The ferry to Vaxholm leaves from pier 7.", "pier 7"),
-    "colour": ("We decided to paint the boat green.", "green"),
-    "key": ("The key of the boathouse hangs behind the stove.", "behind the stove"),
-    "cabin": ("My sister Ragnhild has booked the cabin at Lake Orsa.", "Ragnhild"),
-}
-QUESTIONS: Final = {
-    "pier": "From which pier does the ferry to Vaxholm leave?",
-    "colour": "What colour did we decide to paint the boat?",
-    "key": "Where does the key of the boathouse hang?",
-    "cabin": "Who has booked the cabin at Lake Orsa?",
-}
 PEOPLE: Final = {
     "Bertrand": "I had lunch with Bertrand, we ate far too much.",
     "Yusra": "Remind me that Yusra has my ladder.",
@@ -35,20 +19,16 @@ PEOPLE: Final = {
 }
 
 
-def repeats(number: int) -> Scenario:
-    """A conversation in which a monitor says the same again and again."""
-    script = ScenarioBuilder(f"repeats-{number}", pace="10min")
-    script.user(
-        "Pump 4 gets a new seal on Friday, and Ragnhild does it.",
-        facts={"seal_day": "Friday", "seal_by": "Ragnhild"},
-    )
-    script.user("The spare seals are on shelf 19.", facts={"shelf": "shelf 19"})
-    for _ in range(10 + number):
-        script.user(NOTICE).assistant("Seen.")
-    script.probe("seal_by", ask="Who puts the new seal in?", expect="Ragnhild")
-    script.probe("seal_day", ask="When does pump 4 get its seal?", expect="Friday")
-    script.probe("shelf", ask="Where are the spare seals?", expect="shelf 19")
-    return script.build()
+def stories(family: str, *, count: int, **dials: int | str) -> tuple[str, list[Scenario]]:
+    """The name of a family with its dials, and as many of its stories."""
+    name = ", ".join((family, *(f"{dial}: {value}" for dial, value in dials.items())))
+    marks = "-".join((family, *(f"{dial}-{value}" for dial, value in dials.items())))
+    builders = [ScenarioBuilder(f"{marks}-{seed}") for seed in range(count)]
+    told = [
+        builder.generate(family, seed=seed, **dials).build()
+        for seed, builder in enumerate(builders)
+    ]
+    return name, told
 
 
 def names(number: int) -> Scenario:
@@ -61,19 +41,4 @@ def names(number: int) -> Scenario:
             script.user(CHATTER.format(4 * place + count + 2)).assistant("It will be warm soon.")
     asked = "Which people did we speak about in this conversation?"
     script.probe("people", ask=asked, expect=told, match="all")
-    return script.build()
-
-
-def gone(number: int) -> Scenario:
-    """A conversation, and questions about it five days later."""
-    script = ScenarioBuilder(f"gone-{number}", pace="1min")
-    decided = Random(number).sample(list(DECIDED), 3)
-    for place, (text, _) in enumerate(DECIDED[name] for name in decided):
-        script.user(text).assistant("Noted.")
-        script.user(CHATTER.format(place + 2)).assistant("It will be warm soon.")
-    script.gap("5d").session("later")
-    for place in range(4):
-        script.user(CHATTER.format(place + 2)).assistant("It will be warm soon.")
-    for name in decided:
-        script.probe(name, ask=QUESTIONS[name], expect=DECIDED[name][1])
     return script.build()

@@ -5,10 +5,10 @@ answers, R@10 of the ranking (`at_10`), evidence recall, answers that stand in t
 tokens of the contexts that questions were asked with, and leaks. `outdated` is the share of
 questions about what has changed whose context quotes an old statement as if it still held.
 
-Four sets more need a part that the scripts hardly use. In `repeats` a monitor says the same again
-and again; in `names` a question is for all whom a conversation was about; in `gone` messages are
-erased after three days, and questions come after five; in `tool_heavy` tools answer at length, and
-the window is wide.
+Other parts show where a dial of a family is turned, each in eight stories. In `temporal` messages
+are erased after three days, and sessions are a week apart; in `updates` tools answer at length, or
+notices interrupt again and again, and the window is wide. In `names` a question is for all whom a
+conversation was about.
 
 A part is worth something where it changes a figure for the better, question by question, by more
 than the 95 % interval of the difference: questions are resampled within scripts, and conversations
@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from benchmarks._ablation_sets import gone, names, repeats
+from benchmarks._ablation_sets import names, stories
 from benchmarks.comparison import ROOT
 from benchmarks.recall_per_token import DATASETS, mean, played, sets
 from memsim.scenario.generator.dials import FAMILIES
@@ -50,9 +50,9 @@ OF_DATASETS: Final = (
 """What is switched on datasets, which take a minute for each row."""
 TOGETHER: Final = "offload=off,shorten=off"
 """Either of the two parts keeps the results of tools short where the other is off."""
-SETS_OF_OWN: Final = 8
-"""Conversations of each set that needs one part."""
-WIDE: Final = "window=24,window_share=0.4"
+STORIES: Final = 8
+"""Stories of each set in which dials are turned."""
+WIDE: Final = "window=60,window_share=0.6"
 """A window in which much stands, as a host would have it that sends its whole history."""
 
 
@@ -116,9 +116,10 @@ def main() -> int:
     """Print the tables; 1 where a part is worth nothing."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="no datasets")
+    parser.add_argument("--dials", action="store_true", help="only where dials are turned")
     given = parser.parse_args()
     found: list[Worth] = []
-    for case in cases(quick=given.quick):
+    for case in turned_dials() if given.dials else cases(quick=given.quick):
         print(f"\n{case.name} at {case.budget}\n")
         print(f"| strategy | {' | '.join(FIGURES)} |\n|---|{'--:|' * len(FIGURES)}")
         rows = {}
@@ -144,22 +145,27 @@ def summary(found: Sequence[Worth]) -> int:
 
 def cases(*, quick: bool) -> Iterator[Case]:
     """The sets, and the switches that each is played with."""
-    own = range(SETS_OF_OWN)
-    both = "recall=off,deduplicate=on"
-    yield Case("repeats", [*map(repeats, own)], ("deduplicate=on", "recall=off", both), WIDE, "1k")
-    yield Case("names", [*map(names, own)], ("entities=on",), budget="1k")
-    yield Case("gone", [*map(gone, own)], ("episodes=off",), "hygiene=messages", "1k")
+    yield from turned_dials()
     single = [part for part in PARTS if part != TOGETHER]
-    stories = [load_scenario(ROOT / "scenarios" / f"{name}.yaml") for name in FAMILIES]
-    yield Case("generated families", stories, (*single, *OTHERS))
+    families = [load_scenario(ROOT / "scenarios" / f"{name}.yaml") for name in FAMILIES]
+    yield Case("generated families", families, (*single, *OTHERS))
     for name, scenarios in sets(quick=False):
-        if name == "tool_heavy":
-            long = ("offload=off", "shorten=off", TOGETHER)
-            yield Case(name, scenarios, long, "window=20,window_share=0.6")
-        elif name == "built-in scenarios":
+        if name == "built-in scenarios":
             yield Case("written scripts", scenarios, (*single, *OTHERS))
         elif name in DATASETS and not quick:
             yield Case(name, scenarios, OF_DATASETS)
+
+
+def turned_dials() -> Iterator[Case]:
+    """Families at dials where one part shows that does not where they stand."""
+    told = stories("temporal", count=STORIES, facts=2, distance=20)
+    yield Case(*told, ("episodes=off",), "hygiene=messages", "1k")
+    plain = {"distance": 0, "unreal": 0}
+    told = stories("updates", count=STORIES, facts=4, updates=2, result_size=8_000, **plain)
+    yield Case(*told, ("offload=off", "shorten=off", TOGETHER), WIDE)
+    told = stories("updates", count=STORIES, facts=30, updates=0, interruptions=100, **plain)
+    yield Case(*told, ("deduplicate=on",), WIDE, "2k")
+    yield Case("names", [*map(names, range(STORIES))], ("entities=on",), budget="1k")
 
 
 def measured(scenarios: Iterable[Scenario], ref: str, budget: str) -> Questions:
