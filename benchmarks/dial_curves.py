@@ -51,6 +51,7 @@ CURVES = (
     Curve("updates", "depends", (0, 1, 2, 3)),
     Curve("preferences", "speakers", (0, 1, 4, 10)),
     Curve("temporal", "speakers", (0, 2, 6)),
+    Curve("preferences", "instructions", (0, 1, 2, 10)),
     Curve("updates", "result_size", (0, 500, 2_000, 8_000)),
     Curve("multi_hop", "hops", (1, 2, 4, 6)),
     Curve("multi_hop", "look_alikes", (0, 2, 8)),

@@ -40,6 +40,7 @@ _HOME: Mapping[str, str] = {
     "interruptions": "updates",
     "depends": "updates",
     "speakers": "preferences",
+    "instructions": "preferences",
     "result_size": "updates",
     "look_alikes": "aggregation",
     "hops": "multi_hop",

@@ -54,7 +54,14 @@ DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
 HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100, "reverted": 4}
 HIGH |= {"code_switching": 100, "asked": 3, "pronouns": 100, "interruptions": 100}
-HIGH |= {"late": 6, "aliases": 4, "depends": 3, "speakers": 6, "result_size": 2_000}
+HIGH |= {
+    "late": 6,
+    "aliases": 4,
+    "depends": 3,
+    "speakers": 6,
+    "result_size": 2_000,
+    "instructions": 6,
+}
 KINDS = LOOK_ALIKE_KINDS
 
 
@@ -326,6 +333,39 @@ def test_a_change_makes_what_depends_on_it_stale() -> None:
         assert 2 == len(found.stale)
         rooms = {event.value for event in story.events if event.attribute == "room"}
         assert {*found.stale, *found.answer} < rooms
+
+
+@pytest.mark.parametrize("dials", [{}, {"speakers": 2}, {"noise": 100}, {"updates": 0}])
+def test_an_instruction_is_evidence_of_every_question_of_whoever_gave_it(
+    dials: dict[str, Any],
+) -> None:
+    """It is told before all else, and questions and tastes are the same as without."""
+    plain, told = (
+        story_of(Generate(line=None, family="preferences", instructions=n, **dials), DAYS)
+        for n in (0, 3)
+    )
+    orders, rest = told.events[:3], told.events[3:]
+    wanted = tuple(event.value for event in orders)
+
+    assert [event.value for event in plain.events] == [event.value for event in rest]
+    assert {"instruction"} == {event.attribute for event in orders}
+    for before, question, found in zip(plain.questions, told.questions, proven(told), strict=True):
+        assert before.ask == question.ask
+        own = question.subject == "me" and bool(before.expect)
+        assert question.expect == before.expect + (wanted if own else ())
+        assert own is ({0, 1, 2} <= {*found.evidence})
+
+
+def test_more_instructions_are_those_of_a_lower_setting_and_others() -> None:
+    """So that a memory that breaks at one setting breaks at the next as well."""
+    texts = [
+        [e.text for e in story_of(step, DAYS).events if e.attribute == "instruction"]
+        for step in (Generate(line=None, family="preferences", instructions=n) for n in (2, 5, 10))
+    ]
+
+    assert texts[0] == texts[1][:2]
+    assert texts[1] == texts[2][:5]
+    assert 10 == len({*texts[2]})
 
 
 @pytest.mark.parametrize("name", ["preferences", "temporal"])

@@ -40,6 +40,7 @@ DIALS: Mapping[str, Dial] = {
         0, 3, "facts on the way from each value to the answer, by which it changes too"
     ),
     "speakers": Dial(0, 10, "people who say the same of themselves in between"),
+    "instructions": Dial(0, 10, "instructions that hold from now on, which no question names"),
     "result_size": Dial(0, 100_000, "characters of a tool result that a statement stands in"),
     "look_alikes": Dial(0, 50, "facts in almost the same words, for each that is asked about"),
     "hops": Dial(1, 6, "facts that lead to the answer"),
@@ -113,6 +114,7 @@ class Generate:
     interruptions: Annotated[int | None, _key(DIALS["interruptions"])] = None
     depends: Annotated[int | None, _key(DIALS["depends"])] = None
     speakers: Annotated[int | None, _key(DIALS["speakers"])] = None
+    instructions: Annotated[int | None, _key(DIALS["instructions"])] = None
     result_size: Annotated[int | None, _key(DIALS["result_size"])] = None
     look_alikes: Annotated[int | None, _key(DIALS["look_alikes"])] = None
     hops: Annotated[int | None, _key(DIALS["hops"])] = None

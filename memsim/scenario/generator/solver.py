@@ -9,6 +9,7 @@ from datetime import date
 from typing import NamedTuple
 
 from memsim.scenario.generator.event_log import (
+    INSTRUCTION,
     QuestionKind,
     Story,
     StoryEvent,
@@ -123,7 +124,7 @@ class _World:
             case "day" | "done" | "date" | "deeds" | "first":
                 return self._of_events(question)
             case _:
-                return self._now(question.subject, question.path[0])
+                return self._held(question)
 
     def _now(self, subject: str, attribute: str) -> Solution:
         versions = self._values.get((self._first_name(subject), attribute), [])
@@ -241,6 +242,15 @@ class _World:
         stale = tuple(v for v in dict.fromkeys(self._gone.get(key, ())) if v not in held)
         evidence = self._evidence(question.subject, held.values())
         return Solution(answer=tuple(held), stale=stale, evidence=evidence)
+
+    def _held(self, question: StoryQuestion) -> Solution:
+        """The present value, and what each instruction wants in an answer, if any does."""
+        held = self._now(question.subject, question.path[0])
+        if question.kind != "instructed" or not held.answer:
+            return held
+        kept = self._listed(replace(question, path=(INSTRUCTION,)))
+        evidence = tuple(sorted((*held.evidence, *kept.evidence)))
+        return replace(held, answer=(*held.answer, *kept.answer), evidence=evidence)
 
     def _of_day(self, question: StoryQuestion) -> Solution:
         assert question.day is not None  # noqa: S101 - each of these has its day

@@ -24,6 +24,7 @@ from memsim.scenario.generator.event_log import (
     StoryQuestion,
 )
 from memsim.scenario.generator.foreign_phrases import with_code_switching
+from memsim.scenario.generator.instructions import with_instructions
 from memsim.scenario.generator.interruptions import with_interruptions
 from memsim.scenario.generator.look_alike_kinds import LookAlikes, with_look_alikes
 from memsim.scenario.generator.message_noise import with_noise
@@ -149,6 +150,9 @@ def story_of(step: Generate, days: SessionDays) -> Story:
     if dials.get("pronouns"):
         things = family(step.family).THINGS
         made = with_pronouns(made, dials["pronouns"], things, f"pronouns:{seed}")
+    if dials.get("instructions"):
+        by, beside = family(step.family).ME, draw.beside(f"instructions:{seed}")
+        made = with_instructions(made, dials["instructions"], by, beside)
     made = with_noise(made, dials["noise"], f"noise:{seed}")
     made = with_code_switching(made, dials["code_switching"], draw.beside(f"switch:{seed}"))
     return with_interruptions(made, dials.get("interruptions", 0), f"interruptions:{seed}")
