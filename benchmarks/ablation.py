@@ -165,6 +165,8 @@ def turned_dials() -> Iterator[Case]:
     yield Case(*told, ("offload=off", "shorten=off", TOGETHER), WIDE)
     told = stories("updates", count=STORIES, facts=30, updates=0, interruptions=100, **plain)
     yield Case(*told, ("deduplicate=on",), WIDE, "2k")
+    told = stories("preferences", count=STORIES, speakers=3, speaker_kind="private")
+    yield Case(*told, ("acl=off",), budget="1k")
     told = stories("preferences", count=STORIES, instructions=1)
     yield Case(*told, ("standing=1",), budget="1k")
     yield Case("names", [*map(names, range(STORIES))], ("entities=on",), budget="1k")

@@ -74,6 +74,11 @@ LOOK_ALIKE_KIND = (
     "look-alikes tell of another entity, of another attribute, or the same value elsewhere"
 )
 
+SPEAKER_KINDS: tuple[str, ...] = ("together", "private")
+"""Where others speak: in the user's conversation, or each in private ones of their own."""
+
+SPEAKER_KIND = "others who speak do so in the same conversation, or in private ones of their own"
+
 ENGLISH = "en"
 
 LANGUAGES: tuple[str, ...] = tuple(
@@ -103,6 +108,7 @@ class Generate:
     look_alike_kind: Annotated[str | None, Key(ChoiceKind(LOOK_ALIKE_KINDS), LOOK_ALIKE_KIND)] = (
         None
     )
+    speaker_kind: Annotated[str | None, Key(ChoiceKind(SPEAKER_KINDS), SPEAKER_KIND)] = None
     facts: Annotated[int | None, _key(DIALS["facts"])] = None
     distance: Annotated[int | None, _key(DIALS["distance"])] = None
     updates: Annotated[int | None, _key(DIALS["updates"])] = None
