@@ -16,19 +16,19 @@ from memsim.scenario.generator.event_log import StoryEvent
 PRIVATE = "private"
 
 
-class Utterance(NamedTuple):
+class PrincipalText(NamedTuple):
     """Who says something, empty for the user, and what they say."""
 
     principal: str
     text: str
 
 
-def spoken(subject: str, text: str) -> Utterance:
+def spoken(subject: str, text: str) -> PrincipalText:
     """Who says a text of a subject's, and what stands behind their name."""
     named = f"{subject}: "
     if not text.startswith(named):
-        return Utterance("", text)
-    return Utterance(subject.replace(" ", "_"), text.removeprefix(named))
+        return PrincipalText("", text)
+    return PrincipalText(subject.replace(" ", "_"), text.removeprefix(named))
 
 
 def by_principal(

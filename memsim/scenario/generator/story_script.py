@@ -24,7 +24,6 @@ from memsim.scenario.generator.event_log import (
     StoryQuestion,
 )
 from memsim.scenario.generator.foreign_phrases import with_code_switching
-from memsim.scenario.generator.instructions import with_instructions
 from memsim.scenario.generator.interruptions import with_interruptions
 from memsim.scenario.generator.look_alike_kinds import LookAlikes, with_look_alikes
 from memsim.scenario.generator.message_noise import with_noise
@@ -33,6 +32,7 @@ from memsim.scenario.generator.question_forms import VALUE, with_form
 from memsim.scenario.generator.random_draw import Draw, LongStoryError
 from memsim.scenario.generator.solver import Solution, proven
 from memsim.scenario.generator.speaker_kinds import PRIVATE, by_principal, principals_of, spoken
+from memsim.scenario.generator.standing_instructions import with_instructions
 from memsim.scenario.generator.story_in_language import (
     check_language,
     is_foreign,
