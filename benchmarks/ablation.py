@@ -167,6 +167,8 @@ def turned_dials() -> Iterator[Case]:
     yield Case(*told, ("deduplicate=on",), WIDE, "2k")
     told = stories("preferences", count=STORIES, speakers=3, speaker_kind="private")
     yield Case(*told, ("acl=off",), budget="1k")
+    told = stories("updates", count=STORIES, form="order", updates=20)
+    yield Case(*told, ("opening=0",), budget="2k")
     told = stories("preferences", count=STORIES, instructions=1)
     yield Case(*told, ("standing=1",), budget="1k")
     yield Case("names", [*map(names, range(STORIES))], ("entities=on",), budget="1k")

@@ -440,17 +440,29 @@ def test_an_answer_in_another_form_is_proven(name: str, form: str, dials: dict[s
 
 
 @pytest.mark.parametrize("dials", [{"updates": 0}, {"reverted": 2, "updates": 1}, {"late": 2}])
-@pytest.mark.parametrize("form", ["yes_no", "count", "when", "before", "list"])
+@pytest.mark.parametrize("form", ["yes_no", "count", "when", "before", "list", "order"])
 def test_a_form_is_proven_however_a_value_came_about(form: str, dials: dict[str, Any]) -> None:
     """Also where it never changed, came back, or was told late; else it is refused."""
     step = Generate(line=None, family="updates", form=form, **dials)
-    if "late" in dials and form in {"count", "before"}:
+    if "late" in dials and form in {"count", "before", "order"}:
         with pytest.raises(ScenarioError, match="which late leaves open"):
             story_of(step, DAYS)
         return
     story = story_of(step, DAYS)
     for question, found in zip(story.questions, proven(story), strict=True):
         assert bool(found.evidence) is bool(question.expect)
+
+
+def test_a_form_in_order_wants_the_list_from_the_first_to_the_last() -> None:
+    """The same values as the form `list` does, in the order in which they held."""
+    listed, ordered = (
+        story_of(Generate(line=None, family="updates", form=form), DAYS)
+        for form in ("list", "order")
+    )
+    for one, other in zip(listed.questions, ordered.questions, strict=True):
+        told = [e.value for e in listed.events if e.kind == "is" and e.subject == one.subject]
+        assert tuple(told) == one.expect == other.expect
+        assert f"{one.ask[:-1]}, in order." == other.ask
 
 
 @pytest.mark.parametrize("name", ["updates", "aggregation", "temporal"])

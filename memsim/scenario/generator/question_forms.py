@@ -137,6 +137,11 @@ def _ever(asked: _Asked) -> StoryQuestion:
     return replace(asked.told(kind="ever", ask=ask, expect=expect), match="all")
 
 
+def _in_order(asked: _Asked) -> StoryQuestion:
+    listed = _ever(asked)
+    return replace(listed, ask=f"{listed.ask.removesuffix('.')}, in order.")
+
+
 # -- lists
 
 
@@ -247,6 +252,7 @@ _FORMS: Mapping[str, Mapping[str, Form]] = {
         "when": _since,
         "before": _before,
         "list": _ever,
+        "order": _in_order,
     },
     "aggregation": {"yes_no": _belongs, "count": _size},
     "temporal": {

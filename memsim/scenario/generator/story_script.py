@@ -184,7 +184,7 @@ def _check_form(step: Generate, dials: Mapping[str, int]) -> None:
             "give one of them",
             line=step.line_of("form"),
         )
-    if step.form in {"count", "before"} and dials.get("late") and step.family == "updates":
+    if step.form in {"count", "before", "order"} and dials.get("late") and step.family == "updates":
         raise ScenarioError(
             f"form {step.form} of updates asks for the order of changes, which late leaves open; "
             "give one of them",
