@@ -5,14 +5,14 @@ answers, R@10 of the ranking (`at_10`), evidence recall, answers that stand in t
 tokens of the contexts that questions were asked with, and leaks. `outdated` is the share of
 questions about what has changed whose context quotes an old statement as if it still held.
 
-Other parts show where a dial of a family is turned, each in eight stories. In `temporal` messages
-are erased after three days, and sessions are a week apart; in `updates` tools answer at length, or
-notices interrupt again and again, and the window is wide. In `names` a question is for all whom a
-conversation was about.
+Other parts show where a dial of a family is turned, each in sixteen stories. In one set messages
+are erased after three days, and sessions are a week apart. In two sets tools answer at length, or
+notices interrupt again and again, and the window is wide.
 
 A part is worth something where it changes a figure for the better, question by question, by more
-than the 95 % interval of the difference: questions are resampled within scripts, and conversations
-of datasets as a whole. It ends with 1 where a part is worth nothing on any set.
+than the 95 % interval of the difference. Questions are resampled within scripts. Conversations of
+datasets, and stories with a dial turned, are resampled as a whole. It ends with 1 where a part is
+worth nothing on any set.
 
 The datasets are looked for below MEMSIM_DATA, or below `../shared/data`.
 """
@@ -25,9 +25,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from benchmarks._ablation_sets import names, stories
 from benchmarks.comparison import ROOT
 from benchmarks.recall_per_token import DATASETS, mean, played, sets
+from memsim.scenario import ScenarioBuilder
 from memsim.scenario.generator.dials import FAMILIES
 from memsim.scenario.scenario_loader import load_scenario
 from memsim.scenario.script import Scenario, Turn
@@ -50,7 +50,7 @@ OF_DATASETS: Final = (
 """What is switched on datasets, which take a minute for each row."""
 TOGETHER: Final = "offload=off,shorten=off"
 """Either of the two parts keeps the results of tools short where the other is off."""
-STORIES: Final = 8
+STORIES: Final = 16
 """Stories of each set in which dials are turned."""
 WIDE: Final = "window=60,window_share=0.6"
 """A window in which much stands, as a host would have it that sends its whole history."""
@@ -99,13 +99,17 @@ class Worth(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A set of conversations, with the switches of its rows and the parameters of all of them."""
+    """A set of conversations, with the switches of its rows and the parameters of all of them.
+
+    They are `drawn` where other seeds would tell others.
+    """
 
     name: str
     scenarios: Sequence[Scenario]
     switches: Sequence[str]
     params: str = ""
     budget: str = "4k"
+    drawn: bool = False
 
     def strategy(self, switch: str) -> str:
         """The strategy with a switch."""
@@ -158,20 +162,41 @@ def cases(*, quick: bool) -> Iterator[Case]:
 
 def turned_dials() -> Iterator[Case]:
     """Families at dials where one part shows that does not where they stand."""
-    told = stories("temporal", count=STORIES, facts=2, distance=20)
-    yield Case(*told, ("episodes=off",), "hygiene=messages", "1k")
     plain = {"distance": 0, "unreal": 0}
-    told = stories("updates", count=STORIES, facts=4, updates=2, result_size=8_000, **plain)
-    yield Case(*told, ("offload=off", "shorten=off", TOGETHER), WIDE)
-    told = stories("updates", count=STORIES, facts=30, updates=0, interruptions=100, **plain)
-    yield Case(*told, ("deduplicate=on",), WIDE, "2k")
-    told = stories("preferences", count=STORIES, speakers=3, speaker_kind="private")
-    yield Case(*told, ("acl=off",), budget="1k")
-    told = stories("updates", count=STORIES, form="order", updates=20)
-    yield Case(*told, ("opening=0",), budget="2k")
-    told = stories("preferences", count=STORIES, instructions=1)
-    yield Case(*told, ("standing=1",), budget="1k")
-    yield Case("names", [*map(names, range(STORIES))], ("entities=on",), budget="1k")
+    long = ("offload=off", "shorten=off", TOGETHER)
+    for family, dials, switches, params, budget in (
+        ("temporal", {"facts": 2, "distance": 20}, ("episodes=off",), "hygiene=messages", "1k"),
+        ("updates", {"facts": 4, "updates": 2, "result_size": 8_000, **plain}, long, WIDE, "4k"),
+        (
+            "updates",
+            {"facts": 30, "updates": 0, "interruptions": 100, **plain},
+            ("deduplicate=on",),
+            WIDE,
+            "2k",
+        ),
+        ("preferences", {"speakers": 3, "speaker_kind": "private"}, ("acl=off",), "", "1k"),
+        ("updates", {"updates": 20, "form": "order"}, ("opening=0",), "", "2k"),
+        ("preferences", {"instructions": 1}, ("standing=1",), "", "1k"),
+        (
+            "look_alikes",
+            {"facts": 6, "look_alikes": 3, "distance": 10, "form": "mentioned"},
+            ("entities=on",),
+            "",
+            "1k",
+        ),
+    ):
+        name = ", ".join((family, *(f"{dial}: {value}" for dial, value in dials.items())))
+        told = stories(family, STORIES, dials)
+        yield Case(name, told, switches, params, budget, drawn=True)
+
+
+def stories(family: str, count: int, dials: Mapping[str, Any]) -> list[Scenario]:
+    """So many stories of a family, one for each seed."""
+    name = "-".join((family, *(f"{dial}-{value}" for dial, value in dials.items())))
+    return [
+        ScenarioBuilder(f"{name}-{seed}").generate(family, seed=seed, **dials).build()
+        for seed in range(count)
+    ]
 
 
 def measured(scenarios: Iterable[Scenario], ref: str, budget: str) -> Questions:
@@ -228,7 +253,7 @@ def worth(case: Case, switch: str, rows: Mapping[str, Questions]) -> Iterator[Wo
 
 def _interval(case: Case, gains: Mapping[tuple[str, str], float]) -> Interval | None:
     values, groups = [*gains.values()], [name for name, _ in gains]
-    if case.name in DATASETS:
+    if case.drawn or case.name in DATASETS:
         return mean_interval(values, clusters=groups)
     return mean_interval(values, strata=groups)
 

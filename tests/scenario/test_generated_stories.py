@@ -465,6 +465,20 @@ def test_a_form_in_order_wants_the_list_from_the_first_to_the_last() -> None:
         assert f"{one.ask[:-1]}, in order." == other.ask
 
 
+def test_what_came_up_is_what_the_last_session_told_of() -> None:
+    """One question for all lockers, and one about boats, of which nobody ever spoke."""
+    step = Generate(line=None, family="look_alikes", form="mentioned", facts=4, unknown=2)
+    story = story_of(step, DAYS)
+    asked, never = story.questions
+    last = [event.subject for event in story.events if event.session == 1]
+    (found, none) = proven(story)
+
+    assert tuple(last) == asked.expect == found.answer
+    assert 2 * len(last) == len(found.evidence)
+    assert () == never.expect == none.answer
+    assert not {*asked.ask.lower().split()} & {"code", "locker"}
+
+
 @pytest.mark.parametrize("name", ["updates", "aggregation", "temporal"])
 def test_a_guess_of_yes_or_no_is_right_for_half_of_them(name: str) -> None:
     """Who always says yes, or always no, passes every other question."""
@@ -475,7 +489,7 @@ def test_a_guess_of_yes_or_no_is_right_for_half_of_them(name: str) -> None:
     assert {"yes_no"} == {probe.labels["form"] for probe in scenario.probes}
 
 
-@pytest.mark.parametrize("name", ["updates", "aggregation", "temporal"])
+@pytest.mark.parametrize("name", ["updates", "aggregation", "temporal", "look_alikes"])
 def test_a_form_has_its_evidence_in_the_context_of_the_oracle(name: str) -> None:
     """All of it for each question, and none without a memory; a short window has less."""
     dials = {"late": 2} if name == "temporal" else {}

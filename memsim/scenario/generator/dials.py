@@ -62,10 +62,19 @@ ASKED = frozenset({"asked", "unknown"})
 SHARED: Mapping[str, int] = {"noise": 0, "code_switching": 0, "asked": 1_000}
 """Dials that every family has, and where they stand."""
 
-FORMS: tuple[str, ...] = ("value", "yes_no", "count", "when", "before", "list", "order")
+FORMS: tuple[str, ...] = (
+    "value",
+    "yes_no",
+    "count",
+    "when",
+    "before",
+    "list",
+    "order",
+    "mentioned",
+)
 """How a story may be asked about: as its family does it, or in another form where it can be."""
 
-FORM = "how it is asked: a value, yes or no, how many, when, what came before, all, or all in order"
+FORM = "how it is asked: a value, yes or no, how many, when, what came before, all, or what came up"
 
 LOOK_ALIKE_KINDS: tuple[str, ...] = ("entity", "attribute", "value", "mixed")
 """What a look-alike shares with a fact: its attribute, its entity, its value, or each in turn."""

@@ -48,6 +48,7 @@ QuestionKind = Literal[
     "date",
     "deeds",
     "first",
+    "mentioned",
 ]
 """What is asked.
 
@@ -55,7 +56,8 @@ The present value, alone or as instructions want it told, a list, the end of a p
 day's events. Of a value: whether it
 is `claim`, how often it changed, since when it holds, what came before it, all that it ever was.
 Of a list: whether it has `claim`, how long it is. Of events: whether `claim` was on a day, on
-which day, how many were on a day, which of two was first.
+which day, how many were on a day, which of two was first. Of the last session: which values of the
+path's first attribute were told of, by its second one.
 """
 
 

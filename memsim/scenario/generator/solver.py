@@ -63,8 +63,13 @@ class _World:
         self._removed: dict[tuple[str, str], dict[str, tuple[int, str]]] = {}
         self._days: dict[tuple[str, str, date], list[tuple[int, str]]] = {}
         self._dates: dict[tuple[str, str, str], tuple[date, int]] = {}
+        self._last = max((event.session for _, event in events), default=0)
+        self._told: dict[tuple[str, int], dict[str, int]] = {}
         for place, event in events:
             self._take(place, event)
+            if event.kind == "is":
+                key = event.attribute, event.session
+                self._told.setdefault(key, {})[event.subject] = place
 
     def _take(self, place: int, event: StoryEvent) -> None:
         key = self._first_name(event.subject), event.attribute
@@ -115,7 +120,7 @@ class _World:
         match question.kind:
             case "path" | "chain":
                 return self._followed(question)
-            case "list":
+            case "list" | "mentioned":
                 return self._listed(question)
             case "holds" | "changes" | "since" | "before" | "ever":
                 return self._of_versions(question)
@@ -236,7 +241,22 @@ class _World:
                 answer = min(named, key=lambda value: events[value][0])
         return Solution(answer=(answer,), evidence=evidence)
 
+    def _mentioned(self, question: StoryQuestion) -> Solution:
+        """What the last session told of, as far as it is a value of the attribute."""
+        attribute, by = question.path
+        values = {
+            version.value: version.place
+            for (_, name), versions in self._values.items()
+            if name == attribute
+            for version in versions
+        }
+        told = {s: p for s, p in self._told.get((by, self._last), {}).items() if s in values}
+        evidence = sorted({*told.values(), *(values[subject] for subject in told)})
+        return Solution(answer=tuple(told), evidence=tuple(evidence))
+
     def _listed(self, question: StoryQuestion) -> Solution:
+        if question.kind == "mentioned":
+            return self._mentioned(question)
         key = self._first_name(question.subject), question.path[0]
         held = self._lists.get(key, {})
         stale = tuple(v for v in dict.fromkeys(self._gone.get(key, ())) if v not in held)
