@@ -7,7 +7,7 @@ questions about what has changed whose context quotes an old statement as if it 
 
 Other parts show where a dial of a family is turned, each in sixteen stories. In one set messages
 are erased after three days, and sessions are a week apart. In two sets tools answer at length, or
-notices interrupt again and again, and the window is wide.
+a notice is sent again and again, and the window is wide.
 
 A part is worth something where it changes a figure for the better, question by question, by more
 than the 95 % interval of the difference. Questions are resampled within scripts. Conversations of
@@ -169,7 +169,7 @@ def turned_dials() -> Iterator[Case]:
         ("updates", {"facts": 4, "updates": 2, "result_size": 8_000, **plain}, long, WIDE, "4k"),
         (
             "updates",
-            {"facts": 30, "updates": 0, "interruptions": 100, **plain},
+            {"notices": 12, **plain},
             ("deduplicate=on",),
             WIDE,
             "2k",

@@ -48,6 +48,7 @@ CURVES = (
     Curve("updates", "aliases", (0, 1, 3, 10)),
     Curve("updates", "pronouns", (0, 50, 100)),
     Curve("updates", "interruptions", (0, 50, 100)),
+    Curve("updates", "notices", (0, 10, 50), beside={"distance": 0}),
     Curve("updates", "depends", (0, 1, 2, 3)),
     Curve("preferences", "speakers", (0, 1, 4, 10)),
     Curve("temporal", "speakers", (0, 2, 6)),

@@ -38,6 +38,7 @@ _HOME: Mapping[str, str] = {
     "aliases": "updates",
     "pronouns": "updates",
     "interruptions": "updates",
+    "notices": "updates",
     "depends": "updates",
     "speakers": "preferences",
     "instructions": "preferences",

@@ -62,6 +62,7 @@ HIGH |= {
     "result_size": 2_000,
     "instructions": 6,
 }
+HIGH |= {"notices": 12}
 KINDS = LOOK_ALIKE_KINDS
 
 
@@ -227,6 +228,30 @@ def test_a_higher_setting_calls_more_of_the_same_things_it() -> None:
         for n in (10, 40, 90)
     ]
     assert texts[0] < texts[1] < texts[2]
+
+
+@pytest.mark.parametrize(
+    "dials", [{}, {"noise": 100}, {"code_switching": 100}, {"interruptions": 100}, {"pronouns": 50}]
+)
+@pytest.mark.parametrize("name", ["updates", "aggregation", "multi_hop"])
+def test_a_notice_is_sent_again_word_for_word_and_nothing_else_changes(
+    name: str, dials: dict[str, Any]
+) -> None:
+    """So many times in each session that tells something, by a machine, and for no answer."""
+    turned = {dial: value for dial, value in dials.items() if dial in defaults_of(name)}
+    plain, told = (
+        story_of(Generate(line=None, family=name, notices=n, **turned), DAYS) for n in (0, 5)
+    )
+    notices = [event for event in told.events if event.text.startswith("[Monitor] ")]
+    sessions = Counter(event.session for event in notices)
+
+    assert plain.events == tuple(event for event in told.events if event not in notices)
+    assert plain.questions == told.questions
+    assert 1 == len({event.text for event in notices})
+    assert {5} == {*sessions.values()}
+    assert sessions.keys() == {event.session for event in plain.events}
+    needed = {place for found in proven(told) for place in found.evidence}
+    assert not any(told.events[place] in notices for place in needed)
 
 
 INTERRUPTED = ["updates", "aggregation", "multi_hop"]

@@ -36,6 +36,7 @@ DIALS: Mapping[str, Dial] = {
     "interruptions": Dial(
         0, 100, "of a hundred statements, those told in two messages with others between"
     ),
+    "notices": Dial(0, 400, "notices of a machine in each session, the same one word for word"),
     "depends": Dial(
         0, 3, "facts on the way from each value to the answer, by which it changes too"
     ),
@@ -127,6 +128,7 @@ class Generate:
     aliases: Annotated[int | None, _key(DIALS["aliases"])] = None
     pronouns: Annotated[int | None, _key(DIALS["pronouns"])] = None
     interruptions: Annotated[int | None, _key(DIALS["interruptions"])] = None
+    notices: Annotated[int | None, _key(DIALS["notices"])] = None
     depends: Annotated[int | None, _key(DIALS["depends"])] = None
     speakers: Annotated[int | None, _key(DIALS["speakers"])] = None
     instructions: Annotated[int | None, _key(DIALS["instructions"])] = None

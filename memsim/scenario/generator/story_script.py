@@ -30,6 +30,7 @@ from memsim.scenario.generator.message_noise import with_noise
 from memsim.scenario.generator.pronouns import with_pronouns
 from memsim.scenario.generator.question_forms import VALUE, with_form
 from memsim.scenario.generator.random_draw import Draw, LongStoryError
+from memsim.scenario.generator.repeated_notices import with_notices
 from memsim.scenario.generator.solver import Solution, proven
 from memsim.scenario.generator.speaker_kinds import PRIVATE, by_principal, principals_of, spoken
 from memsim.scenario.generator.standing_instructions import with_instructions
@@ -162,7 +163,9 @@ def story_of(step: Generate, days: SessionDays) -> Story:
         made = with_instructions(made, dials["instructions"], by, beside)
     made = with_noise(made, dials["noise"], f"noise:{seed}")
     made = with_code_switching(made, dials["code_switching"], draw.beside(f"switch:{seed}"))
-    return with_interruptions(made, dials.get("interruptions", 0), f"interruptions:{seed}")
+    made = with_interruptions(made, dials.get("interruptions", 0), f"interruptions:{seed}")
+    # Behind all that changes words: a notice is the same each time.
+    return with_notices(made, dials.get("notices", 0), draw.beside(f"notices:{seed}"))
 
 
 def _is_dated(story: Story) -> bool:
