@@ -5,14 +5,14 @@ answers, R@10 of the ranking (`at_10`), evidence recall, answers that stand in t
 tokens of the contexts that questions were asked with, and leaks. `outdated` is the share of
 questions about what has changed whose context quotes an old statement as if it still held.
 
-Four sets more need a part that the scripts hardly use. In `repeats` a monitor says the same again
-and again; in `names` a question is for all whom a conversation was about; in `gone` messages are
-erased after three days, and questions come after five; in `tool_heavy` tools answer at length, and
-the window is wide.
+Other parts show where a dial of a family is turned, each in sixteen stories. In one set messages
+are erased after three days, and sessions are a week apart. In two sets tools answer at length, or
+a notice is sent again and again, and the window is wide.
 
 A part is worth something where it changes a figure for the better, question by question, by more
-than the 95 % interval of the difference: questions are resampled within scripts, and conversations
-of datasets as a whole. It ends with 1 where a part is worth nothing on any set.
+than the 95 % interval of the difference. Questions are resampled within scripts. Conversations of
+datasets, and stories with a dial turned, are resampled as a whole. It ends with 1 where a part is
+worth nothing on any set.
 
 The datasets are looked for below MEMSIM_DATA, or below `../shared/data`.
 """
@@ -25,9 +25,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from benchmarks._ablation_sets import gone, names, repeats
 from benchmarks.comparison import ROOT
 from benchmarks.recall_per_token import DATASETS, mean, played, sets
+from memsim.scenario import ScenarioBuilder
 from memsim.scenario.generator.dials import FAMILIES
 from memsim.scenario.scenario_loader import load_scenario
 from memsim.scenario.script import Scenario, Turn
@@ -50,9 +50,9 @@ OF_DATASETS: Final = (
 """What is switched on datasets, which take a minute for each row."""
 TOGETHER: Final = "offload=off,shorten=off"
 """Either of the two parts keeps the results of tools short where the other is off."""
-SETS_OF_OWN: Final = 8
-"""Conversations of each set that needs one part."""
-WIDE: Final = "window=24,window_share=0.4"
+STORIES: Final = 16
+"""Stories of each set in which dials are turned."""
+WIDE: Final = "window=60,window_share=0.6"
 """A window in which much stands, as a host would have it that sends its whole history."""
 
 
@@ -99,13 +99,17 @@ class Worth(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A set of conversations, with the switches of its rows and the parameters of all of them."""
+    """A set of conversations, with the switches of its rows and the parameters of all of them.
+
+    They are `drawn` where other seeds would tell others.
+    """
 
     name: str
     scenarios: Sequence[Scenario]
     switches: Sequence[str]
     params: str = ""
     budget: str = "4k"
+    drawn: bool = False
 
     def strategy(self, switch: str) -> str:
         """The strategy with a switch."""
@@ -116,9 +120,10 @@ def main() -> int:
     """Print the tables; 1 where a part is worth nothing."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="no datasets")
+    parser.add_argument("--dials", action="store_true", help="only where dials are turned")
     given = parser.parse_args()
     found: list[Worth] = []
-    for case in cases(quick=given.quick):
+    for case in turned_dials() if given.dials else cases(quick=given.quick):
         print(f"\n{case.name} at {case.budget}\n")
         print(f"| strategy | {' | '.join(FIGURES)} |\n|---|{'--:|' * len(FIGURES)}")
         rows = {}
@@ -144,22 +149,54 @@ def summary(found: Sequence[Worth]) -> int:
 
 def cases(*, quick: bool) -> Iterator[Case]:
     """The sets, and the switches that each is played with."""
-    own = range(SETS_OF_OWN)
-    both = "recall=off,deduplicate=on"
-    yield Case("repeats", [*map(repeats, own)], ("deduplicate=on", "recall=off", both), WIDE, "1k")
-    yield Case("names", [*map(names, own)], ("entities=on",), budget="1k")
-    yield Case("gone", [*map(gone, own)], ("episodes=off",), "hygiene=messages", "1k")
+    yield from turned_dials()
     single = [part for part in PARTS if part != TOGETHER]
-    stories = [load_scenario(ROOT / "scenarios" / f"{name}.yaml") for name in FAMILIES]
-    yield Case("generated families", stories, (*single, *OTHERS))
+    families = [load_scenario(ROOT / "scenarios" / f"{name}.yaml") for name in FAMILIES]
+    yield Case("generated families", families, (*single, *OTHERS))
     for name, scenarios in sets(quick=False):
-        if name == "tool_heavy":
-            long = ("offload=off", "shorten=off", TOGETHER)
-            yield Case(name, scenarios, long, "window=20,window_share=0.6")
-        elif name == "built-in scenarios":
+        if name == "built-in scenarios":
             yield Case("written scripts", scenarios, (*single, *OTHERS))
         elif name in DATASETS and not quick:
             yield Case(name, scenarios, OF_DATASETS)
+
+
+def turned_dials() -> Iterator[Case]:
+    """Families at dials where one part shows that does not where they stand."""
+    plain = {"distance": 0, "unreal": 0}
+    long = ("offload=off", "shorten=off", TOGETHER)
+    for family, dials, switches, params, budget in (
+        ("temporal", {"facts": 2, "distance": 20}, ("episodes=off",), "hygiene=messages", "1k"),
+        ("updates", {"facts": 4, "updates": 2, "result_size": 8_000, **plain}, long, WIDE, "4k"),
+        (
+            "updates",
+            {"notices": 12, **plain},
+            ("deduplicate=on",),
+            WIDE,
+            "2k",
+        ),
+        ("preferences", {"speakers": 3, "speaker_kind": "private"}, ("acl=off",), "", "1k"),
+        ("updates", {"updates": 20, "form": "order"}, ("opening=0",), "", "2k"),
+        ("preferences", {"instructions": 1}, ("standing=1",), "", "1k"),
+        (
+            "look_alikes",
+            {"facts": 6, "look_alikes": 3, "distance": 10, "form": "mentioned"},
+            ("entities=on",),
+            "",
+            "1k",
+        ),
+    ):
+        name = ", ".join((family, *(f"{dial}: {value}" for dial, value in dials.items())))
+        told = stories(family, STORIES, dials)
+        yield Case(name, told, switches, params, budget, drawn=True)
+
+
+def stories(family: str, count: int, dials: Mapping[str, Any]) -> list[Scenario]:
+    """So many stories of a family, one for each seed."""
+    name = "-".join((family, *(f"{dial}-{value}" for dial, value in dials.items())))
+    return [
+        ScenarioBuilder(f"{name}-{seed}").generate(family, seed=seed, **dials).build()
+        for seed in range(count)
+    ]
 
 
 def measured(scenarios: Iterable[Scenario], ref: str, budget: str) -> Questions:
@@ -216,7 +253,7 @@ def worth(case: Case, switch: str, rows: Mapping[str, Questions]) -> Iterator[Wo
 
 def _interval(case: Case, gains: Mapping[tuple[str, str], float]) -> Interval | None:
     values, groups = [*gains.values()], [name for name, _ in gains]
-    if case.name in DATASETS:
+    if case.drawn or case.name in DATASETS:
         return mean_interval(values, clusters=groups)
     return mean_interval(values, strata=groups)
 

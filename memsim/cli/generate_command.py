@@ -21,6 +21,8 @@ from memsim.scenario.generator.dials import (
     LOOK_ALIKE_KINDS,
     SEED,
     SHARED,
+    SPEAKER_KIND,
+    SPEAKER_KINDS,
     Generate,
 )
 
@@ -54,6 +56,11 @@ Examples:
     type=click.Choice(LOOK_ALIKE_KINDS),
     help=f"{LOOK_ALIKE_KIND[0].upper()}{LOOK_ALIKE_KIND[1:]}.",
 )
+@click.option(
+    "--speaker-kind",
+    type=click.Choice(SPEAKER_KINDS),
+    help=f"{SPEAKER_KIND[0].upper()}{SPEAKER_KIND[1:]}.",
+)
 @click.option("--language", metavar="CODE", help=f"{LANGUAGE[0].upper()}{LANGUAGE[1:]}.")
 @_dials
 @click.option(
@@ -70,6 +77,7 @@ def command(
     form: str | None,
     language: str | None,
     look_alike_kind: str | None,
+    speaker_kind: str | None,
     output: Path | None,
     written: bool,
     force: bool,
@@ -81,7 +89,8 @@ def command(
     families and their dials are listed.
     """
     if family is None:
-        given = form or language or look_alike_kind or output or written or force or seed
+        words = (form, language, look_alike_kind, speaker_kind)
+        given = any(words) or output or written or force or seed
         if given or any(setting is not None for setting in dials.values()):
             raise ConfigError(f"name a family of stories: {', '.join(FAMILIES)}")
         terminal = Terminal.of_process()
@@ -96,6 +105,7 @@ def command(
         form=form,
         language=language,
         look_alike_kind=look_alike_kind,
+        speaker_kind=speaker_kind,
         **dials,
     )
     text = _script(step, output, written=written)

@@ -54,7 +54,15 @@ DAYS = SessionDays(first=date(2026, 1, 5), apart=timedelta(days=7))
 HIGH = {"facts": 12, "distance": 100, "updates": 12, "unreal": 6, "look_alikes": 8, "hops": 6}
 HIGH |= {"items": 8, "removed": 5, "steps": 10, "unknown": 4, "noise": 100, "reverted": 4}
 HIGH |= {"code_switching": 100, "asked": 3, "pronouns": 100, "interruptions": 100}
-HIGH |= {"late": 6, "aliases": 4, "depends": 3, "speakers": 6, "result_size": 2_000}
+HIGH |= {
+    "late": 6,
+    "aliases": 4,
+    "depends": 3,
+    "speakers": 6,
+    "result_size": 2_000,
+    "instructions": 6,
+}
+HIGH |= {"notices": 12}
 KINDS = LOOK_ALIKE_KINDS
 
 
@@ -222,6 +230,30 @@ def test_a_higher_setting_calls_more_of_the_same_things_it() -> None:
     assert texts[0] < texts[1] < texts[2]
 
 
+@pytest.mark.parametrize(
+    "dials", [{}, {"noise": 100}, {"code_switching": 100}, {"interruptions": 100}, {"pronouns": 50}]
+)
+@pytest.mark.parametrize("name", ["updates", "aggregation", "multi_hop"])
+def test_a_notice_is_sent_again_word_for_word_and_nothing_else_changes(
+    name: str, dials: dict[str, Any]
+) -> None:
+    """So many times in each session that tells something, by a machine, and for no answer."""
+    turned = {dial: value for dial, value in dials.items() if dial in defaults_of(name)}
+    plain, told = (
+        story_of(Generate(line=None, family=name, notices=n, **turned), DAYS) for n in (0, 5)
+    )
+    notices = [event for event in told.events if event.text.startswith("[Monitor] ")]
+    sessions = Counter(event.session for event in notices)
+
+    assert plain.events == tuple(event for event in told.events if event not in notices)
+    assert plain.questions == told.questions
+    assert 1 == len({event.text for event in notices})
+    assert {5} == {*sessions.values()}
+    assert sessions.keys() == {event.session for event in plain.events}
+    needed = {place for found in proven(told) for place in found.evidence}
+    assert not any(told.events[place] in notices for place in needed)
+
+
 INTERRUPTED = ["updates", "aggregation", "multi_hop"]
 INTERRUPTED_WITH: list[tuple[str, dict[str, int]]] = [
     *((name, {}) for name in INTERRUPTED),
@@ -328,6 +360,39 @@ def test_a_change_makes_what_depends_on_it_stale() -> None:
         assert {*found.stale, *found.answer} < rooms
 
 
+@pytest.mark.parametrize("dials", [{}, {"speakers": 2}, {"noise": 100}, {"updates": 0}])
+def test_an_instruction_is_evidence_of_every_question_of_whoever_gave_it(
+    dials: dict[str, Any],
+) -> None:
+    """It is told before all else, and questions and tastes are the same as without."""
+    plain, told = (
+        story_of(Generate(line=None, family="preferences", instructions=n, **dials), DAYS)
+        for n in (0, 3)
+    )
+    orders, rest = told.events[:3], told.events[3:]
+    wanted = tuple(event.value for event in orders)
+
+    assert [event.value for event in plain.events] == [event.value for event in rest]
+    assert {"instruction"} == {event.attribute for event in orders}
+    for before, question, found in zip(plain.questions, told.questions, proven(told), strict=True):
+        assert before.ask == question.ask
+        own = question.subject == "me" and bool(before.expect)
+        assert question.expect == before.expect + (wanted if own else ())
+        assert own is ({0, 1, 2} <= {*found.evidence})
+
+
+def test_more_instructions_are_those_of_a_lower_setting_and_others() -> None:
+    """So that a memory that breaks at one setting breaks at the next as well."""
+    texts = [
+        [e.text for e in story_of(step, DAYS).events if e.attribute == "instruction"]
+        for step in (Generate(line=None, family="preferences", instructions=n) for n in (2, 5, 10))
+    ]
+
+    assert texts[0] == texts[1][:2]
+    assert texts[1] == texts[2][:5]
+    assert 10 == len({*texts[2]})
+
+
 @pytest.mark.parametrize("name", ["preferences", "temporal"])
 def test_each_that_takes_part_says_as_much_as_the_user(name: str) -> None:
     """Nothing that is asked of them is left untold, or the dial would make nothing harder."""
@@ -403,17 +468,43 @@ def test_an_answer_in_another_form_is_proven(name: str, form: str, dials: dict[s
 
 
 @pytest.mark.parametrize("dials", [{"updates": 0}, {"reverted": 2, "updates": 1}, {"late": 2}])
-@pytest.mark.parametrize("form", ["yes_no", "count", "when", "before", "list"])
+@pytest.mark.parametrize("form", ["yes_no", "count", "when", "before", "list", "order"])
 def test_a_form_is_proven_however_a_value_came_about(form: str, dials: dict[str, Any]) -> None:
     """Also where it never changed, came back, or was told late; else it is refused."""
     step = Generate(line=None, family="updates", form=form, **dials)
-    if "late" in dials and form in {"count", "before"}:
+    if "late" in dials and form in {"count", "before", "order"}:
         with pytest.raises(ScenarioError, match="which late leaves open"):
             story_of(step, DAYS)
         return
     story = story_of(step, DAYS)
     for question, found in zip(story.questions, proven(story), strict=True):
         assert bool(found.evidence) is bool(question.expect)
+
+
+def test_a_form_in_order_wants_the_list_from_the_first_to_the_last() -> None:
+    """The same values as the form `list` does, in the order in which they held."""
+    listed, ordered = (
+        story_of(Generate(line=None, family="updates", form=form), DAYS)
+        for form in ("list", "order")
+    )
+    for one, other in zip(listed.questions, ordered.questions, strict=True):
+        told = [e.value for e in listed.events if e.kind == "is" and e.subject == one.subject]
+        assert tuple(told) == one.expect == other.expect
+        assert f"{one.ask[:-1]}, in order." == other.ask
+
+
+def test_what_came_up_is_what_the_last_session_told_of() -> None:
+    """One question for all lockers, and one about boats, of which nobody ever spoke."""
+    step = Generate(line=None, family="look_alikes", form="mentioned", facts=4, unknown=2)
+    story = story_of(step, DAYS)
+    asked, never = story.questions
+    last = [event.subject for event in story.events if event.session == 1]
+    (found, none) = proven(story)
+
+    assert tuple(last) == asked.expect == found.answer
+    assert 2 * len(last) == len(found.evidence)
+    assert () == never.expect == none.answer
+    assert not {*asked.ask.lower().split()} & {"code", "locker"}
 
 
 @pytest.mark.parametrize("name", ["updates", "aggregation", "temporal"])
@@ -426,7 +517,7 @@ def test_a_guess_of_yes_or_no_is_right_for_half_of_them(name: str) -> None:
     assert {"yes_no"} == {probe.labels["form"] for probe in scenario.probes}
 
 
-@pytest.mark.parametrize("name", ["updates", "aggregation", "temporal"])
+@pytest.mark.parametrize("name", ["updates", "aggregation", "temporal", "look_alikes"])
 def test_a_form_has_its_evidence_in_the_context_of_the_oracle(name: str) -> None:
     """All of it for each question, and none without a memory; a short window has less."""
     dials = {"late": 2} if name == "temporal" else {}

@@ -36,7 +36,7 @@ SUMMED_OPENING = 3.0
 """How many times as much an opening counts where a summary is asked for."""
 
 RESTATED = 150
-"""Tokens of a message below which its reply says what a summary needs of both."""
+"""Tokens of a message below which a reply as long says what a summary needs of both."""
 
 OPENING = 20.0
 """Messages from the beginning of a conversation at which a little more than a third is left of what
@@ -152,9 +152,17 @@ def spread(
 def _replies_first(
     hits: Sequence[Hit], known: Mapping[str, MessageFacts], places: ConversationPlaces
 ) -> list[Hit]:
-    """Hits with short messages behind all others, as far as their replies are there."""
+    """Hits with short messages behind all others, as far as their replies restate them.
+
+    A reply does where it is there and as long as the message: "I see." says nothing of it.
+    """
     there = {hit.id for hit in hits}
+
+    def restated(source: str) -> bool:
+        reply = places.reply(source)
+        return reply in there and known[reply].tokens >= known[source].tokens
+
     short = [hit.id for hit in hits if known[hit.id].tokens < RESTATED]
-    behind = {source: None for source in short if places.reply(source) in there}
+    behind = {source: None for source in short if restated(source)}
     ids = [*(hit.id for hit in hits if hit.id not in behind), *behind]
     return [Hit(source, hit.score) for source, hit in zip(ids, hits, strict=True)]

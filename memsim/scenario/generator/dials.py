@@ -36,10 +36,12 @@ DIALS: Mapping[str, Dial] = {
     "interruptions": Dial(
         0, 100, "of a hundred statements, those told in two messages with others between"
     ),
+    "notices": Dial(0, 400, "notices of a machine in each session, the same one word for word"),
     "depends": Dial(
         0, 3, "facts on the way from each value to the answer, by which it changes too"
     ),
     "speakers": Dial(0, 10, "people who say the same of themselves in between"),
+    "instructions": Dial(0, 10, "instructions that hold from now on, which no question names"),
     "result_size": Dial(0, 100_000, "characters of a tool result that a statement stands in"),
     "look_alikes": Dial(0, 50, "facts in almost the same words, for each that is asked about"),
     "hops": Dial(1, 6, "facts that lead to the answer"),
@@ -61,10 +63,19 @@ ASKED = frozenset({"asked", "unknown"})
 SHARED: Mapping[str, int] = {"noise": 0, "code_switching": 0, "asked": 1_000}
 """Dials that every family has, and where they stand."""
 
-FORMS: tuple[str, ...] = ("value", "yes_no", "count", "when", "before", "list")
+FORMS: tuple[str, ...] = (
+    "value",
+    "yes_no",
+    "count",
+    "when",
+    "before",
+    "list",
+    "order",
+    "mentioned",
+)
 """How a story may be asked about: as its family does it, or in another form where it can be."""
 
-FORM = "how it is asked: a value, yes or no, how many, when, what came before, or all of them"
+FORM = "how it is asked: a value, yes or no, how many, when, what came before, all, or what came up"
 
 LOOK_ALIKE_KINDS: tuple[str, ...] = ("entity", "attribute", "value", "mixed")
 """What a look-alike shares with a fact: its attribute, its entity, its value, or each in turn."""
@@ -72,6 +83,11 @@ LOOK_ALIKE_KINDS: tuple[str, ...] = ("entity", "attribute", "value", "mixed")
 LOOK_ALIKE_KIND = (
     "look-alikes tell of another entity, of another attribute, or the same value elsewhere"
 )
+
+SPEAKER_KINDS: tuple[str, ...] = ("together", "private")
+"""Where others speak: in the user's conversation, or each in private ones of their own."""
+
+SPEAKER_KIND = "others who speak do so in the same conversation, or in private ones of their own"
 
 ENGLISH = "en"
 
@@ -102,6 +118,7 @@ class Generate:
     look_alike_kind: Annotated[str | None, Key(ChoiceKind(LOOK_ALIKE_KINDS), LOOK_ALIKE_KIND)] = (
         None
     )
+    speaker_kind: Annotated[str | None, Key(ChoiceKind(SPEAKER_KINDS), SPEAKER_KIND)] = None
     facts: Annotated[int | None, _key(DIALS["facts"])] = None
     distance: Annotated[int | None, _key(DIALS["distance"])] = None
     updates: Annotated[int | None, _key(DIALS["updates"])] = None
@@ -111,8 +128,10 @@ class Generate:
     aliases: Annotated[int | None, _key(DIALS["aliases"])] = None
     pronouns: Annotated[int | None, _key(DIALS["pronouns"])] = None
     interruptions: Annotated[int | None, _key(DIALS["interruptions"])] = None
+    notices: Annotated[int | None, _key(DIALS["notices"])] = None
     depends: Annotated[int | None, _key(DIALS["depends"])] = None
     speakers: Annotated[int | None, _key(DIALS["speakers"])] = None
+    instructions: Annotated[int | None, _key(DIALS["instructions"])] = None
     result_size: Annotated[int | None, _key(DIALS["result_size"])] = None
     look_alikes: Annotated[int | None, _key(DIALS["look_alikes"])] = None
     hops: Annotated[int | None, _key(DIALS["hops"])] = None

@@ -27,8 +27,12 @@ supposed, quoted or joked, and changes nothing.
 Interrupter = Literal["user", "speaker", "notification", "assistant", "tool"]
 """Who says something: the user, or who or what interrupts."""
 
+INSTRUCTION = "instruction"
+"""The attribute of instructions, a list of what each wants in every answer."""
+
 QuestionKind = Literal[
     "now",
+    "instructed",
     "list",
     "path",
     "chain",
@@ -44,13 +48,16 @@ QuestionKind = Literal[
     "date",
     "deeds",
     "first",
+    "mentioned",
 ]
 """What is asked.
 
-The present value, a list, the end of a path or all of it, a day's events. Of a value: whether it
+The present value, alone or as instructions want it told, a list, the end of a path or all of it, a
+day's events. Of a value: whether it
 is `claim`, how often it changed, since when it holds, what came before it, all that it ever was.
 Of a list: whether it has `claim`, how long it is. Of events: whether `claim` was on a day, on
-which day, how many were on a day, which of two was first.
+which day, how many were on a day, which of two was first. Of the last session: which values of the
+path's first attribute were told of, by its second one.
 """
 
 

@@ -17,6 +17,7 @@ DEFAULTS = {
     "look_alikes": 1,
     "aliases": 0,
     "interruptions": 0,
+    "notices": 0,
     "result_size": 0,
     "unknown": 1,
 }

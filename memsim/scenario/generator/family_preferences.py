@@ -8,7 +8,14 @@ from typing import NamedTuple
 from memsim.scenario.generator.event_log import SessionDays, Story, StoryEvent, StoryQuestion
 from memsim.scenario.generator.random_draw import Draw
 
-DEFAULTS = {"facts": 8, "distance": 80, "updates": 3, "speakers": 0, "unknown": 1}
+DEFAULTS = {
+    "facts": 8,
+    "distance": 80,
+    "updates": 3,
+    "speakers": 0,
+    "instructions": 0,
+    "unknown": 1,
+}
 MOST = {"facts": 10, "unknown": 2}
 ABOUT = "What would the user want now?"
 

@@ -25,6 +25,7 @@ DEFAULTS = {
     "aliases": 0,
     "pronouns": 0,
     "interruptions": 0,
+    "notices": 0,
     "depends": 0,
     "result_size": 0,
     "unknown": 1,

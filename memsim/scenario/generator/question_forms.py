@@ -64,10 +64,15 @@ def with_form(story: Story, family: str, form: str, line: int | None) -> Story:
         known[form](_Asked(question, number, about.get(question.subject, []), story))
         for number, question in enumerate(story.questions)
     )
+    if form in _ONCE:
+        questions = tuple(dict.fromkeys(questions))
     # The day of the last statement is the answer, so the questions come on a later day.
     later = (family, form) == ("updates", "when")
     return replace(story, questions=questions, sessions=story.sessions + later)
 
+
+_ONCE = frozenset({"mentioned"})
+"""Forms that ask one question for a whole story, and one about what was never told."""
 
 VALUE = "value"
 """The form in which a family asks by itself."""
@@ -135,6 +140,30 @@ def _ever(asked: _Asked) -> StoryQuestion:
     expect = tuple(dict.fromkeys(_values(asked)))
     ask = _frame(asked).ever.format(s=asked.question.subject)
     return replace(asked.told(kind="ever", ask=ask, expect=expect), match="all")
+
+
+def _in_order(asked: _Asked) -> StoryQuestion:
+    listed = _ever(asked)
+    return replace(listed, ask=f"{listed.ask.removesuffix('.')}, in order.")
+
+
+# -- things that came up
+
+
+def _came_up(asked: _Asked) -> StoryQuestion:
+    """Which lockers the last conversation was about; nobody ever spoke of a boat."""
+    known = bool(asked.question.expect)
+    last = asked.story.sessions - 1
+    told = (e for e in asked.story.events if (e.attribute, e.session) == ("code", last))
+    thing = "lockers" if known else "boats"
+    found = asked.told(
+        kind="mentioned",
+        ask=f"List all the names of {thing} that came up in this conversation.",
+        subject=thing,
+        path=("locker" if known else "boat", "code"),
+        expect=tuple(event.subject for event in told),
+    )
+    return replace(found, match="all")
 
 
 # -- lists
@@ -247,7 +276,9 @@ _FORMS: Mapping[str, Mapping[str, Form]] = {
         "when": _since,
         "before": _before,
         "list": _ever,
+        "order": _in_order,
     },
+    "look_alikes": {"mentioned": _came_up},
     "aggregation": {"yes_no": _belongs, "count": _size},
     "temporal": {
         "yes_no": _whether_on,

@@ -9,6 +9,7 @@ from datetime import date
 from typing import NamedTuple
 
 from memsim.scenario.generator.event_log import (
+    INSTRUCTION,
     QuestionKind,
     Story,
     StoryEvent,
@@ -62,8 +63,13 @@ class _World:
         self._removed: dict[tuple[str, str], dict[str, tuple[int, str]]] = {}
         self._days: dict[tuple[str, str, date], list[tuple[int, str]]] = {}
         self._dates: dict[tuple[str, str, str], tuple[date, int]] = {}
+        self._last = max((event.session for _, event in events), default=0)
+        self._told: dict[tuple[str, int], dict[str, int]] = {}
         for place, event in events:
             self._take(place, event)
+            if event.kind == "is":
+                key = event.attribute, event.session
+                self._told.setdefault(key, {})[event.subject] = place
 
     def _take(self, place: int, event: StoryEvent) -> None:
         key = self._first_name(event.subject), event.attribute
@@ -114,7 +120,7 @@ class _World:
         match question.kind:
             case "path" | "chain":
                 return self._followed(question)
-            case "list":
+            case "list" | "mentioned":
                 return self._listed(question)
             case "holds" | "changes" | "since" | "before" | "ever":
                 return self._of_versions(question)
@@ -123,7 +129,7 @@ class _World:
             case "day" | "done" | "date" | "deeds" | "first":
                 return self._of_events(question)
             case _:
-                return self._now(question.subject, question.path[0])
+                return self._held(question)
 
     def _now(self, subject: str, attribute: str) -> Solution:
         versions = self._values.get((self._first_name(subject), attribute), [])
@@ -235,12 +241,36 @@ class _World:
                 answer = min(named, key=lambda value: events[value][0])
         return Solution(answer=(answer,), evidence=evidence)
 
+    def _mentioned(self, question: StoryQuestion) -> Solution:
+        """What the last session told of, as far as it is a value of the attribute."""
+        attribute, by = question.path
+        values = {
+            version.value: version.place
+            for (_, name), versions in self._values.items()
+            if name == attribute
+            for version in versions
+        }
+        told = {s: p for s, p in self._told.get((by, self._last), {}).items() if s in values}
+        evidence = sorted({*told.values(), *(values[subject] for subject in told)})
+        return Solution(answer=tuple(told), evidence=tuple(evidence))
+
     def _listed(self, question: StoryQuestion) -> Solution:
+        if question.kind == "mentioned":
+            return self._mentioned(question)
         key = self._first_name(question.subject), question.path[0]
         held = self._lists.get(key, {})
         stale = tuple(v for v in dict.fromkeys(self._gone.get(key, ())) if v not in held)
         evidence = self._evidence(question.subject, held.values())
         return Solution(answer=tuple(held), stale=stale, evidence=evidence)
+
+    def _held(self, question: StoryQuestion) -> Solution:
+        """The present value, and what each instruction wants in an answer, if any does."""
+        held = self._now(question.subject, question.path[0])
+        if question.kind != "instructed" or not held.answer:
+            return held
+        kept = self._listed(replace(question, path=(INSTRUCTION,)))
+        evidence = tuple(sorted((*held.evidence, *kept.evidence)))
+        return replace(held, answer=(*held.answer, *kept.answer), evidence=evidence)
 
     def _of_day(self, question: StoryQuestion) -> Solution:
         assert question.day is not None  # noqa: S101 - each of these has its day

@@ -32,6 +32,7 @@ _ENGLISH_ONLY = (
     "aliases",
     "pronouns",
     "interruptions",
+    "notices",
     "depends",
     "noise",
     "code_switching",

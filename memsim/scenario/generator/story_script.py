@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
@@ -30,7 +30,10 @@ from memsim.scenario.generator.message_noise import with_noise
 from memsim.scenario.generator.pronouns import with_pronouns
 from memsim.scenario.generator.question_forms import VALUE, with_form
 from memsim.scenario.generator.random_draw import Draw, LongStoryError
+from memsim.scenario.generator.repeated_notices import with_notices
 from memsim.scenario.generator.solver import Solution, proven
+from memsim.scenario.generator.speaker_kinds import PRIVATE, by_principal, principals_of, spoken
+from memsim.scenario.generator.standing_instructions import with_instructions
 from memsim.scenario.generator.story_in_language import (
     check_language,
     is_foreign,
@@ -119,6 +122,12 @@ def settings(step: Generate) -> Mapping[str, int]:
             f"{step.family} has no look-alikes, so no look_alike_kind; families that have: {known}",
             line=step.line_of("look_alike_kind"),
         )
+    if step.speaker_kind is not None and "speakers" not in defaults:
+        known = ", ".join(name for name in FAMILIES if "speakers" in defaults_of(name))
+        raise ScenarioError(
+            f"{step.family} has no speakers, so no speaker_kind; families that have: {known}",
+            line=step.line_of("speaker_kind"),
+        )
     return {**defaults, **given}
 
 
@@ -149,9 +158,14 @@ def story_of(step: Generate, days: SessionDays) -> Story:
     if dials.get("pronouns"):
         things = family(step.family).THINGS
         made = with_pronouns(made, dials["pronouns"], things, f"pronouns:{seed}")
+    if dials.get("instructions"):
+        by, beside = family(step.family).ME, draw.beside(f"instructions:{seed}")
+        made = with_instructions(made, dials["instructions"], by, beside)
     made = with_noise(made, dials["noise"], f"noise:{seed}")
     made = with_code_switching(made, dials["code_switching"], draw.beside(f"switch:{seed}"))
-    return with_interruptions(made, dials.get("interruptions", 0), f"interruptions:{seed}")
+    made = with_interruptions(made, dials.get("interruptions", 0), f"interruptions:{seed}")
+    # Behind all that changes words: a notice is the same each time.
+    return with_notices(made, dials.get("notices", 0), draw.beside(f"notices:{seed}"))
 
 
 def _is_dated(story: Story) -> bool:
@@ -173,7 +187,7 @@ def _check_form(step: Generate, dials: Mapping[str, int]) -> None:
             "give one of them",
             line=step.line_of("form"),
         )
-    if step.form in {"count", "before"} and dials.get("late") and step.family == "updates":
+    if step.form in {"count", "before", "order"} and dials.get("late") and step.family == "updates":
         raise ScenarioError(
             f"form {step.form} of updates asks for the order of changes, which late leaves open; "
             "give one of them",
@@ -200,9 +214,14 @@ class StoryScript:
         prefix: begins the names of its facts, probes and sessions.
         begins: when its first session does.
         pace: from one turn to the next.
+        user: the principal who tells the story.
     """
 
-    def __init__(self, step: Generate, prefix: str, begins: datetime, pace: timedelta) -> None:
+    def __init__(
+        self, step: Generate, prefix: str, begins: datetime, pace: timedelta, user: str = "user"
+    ) -> None:
+        self._user = user
+        self._private = step.speaker_kind == PRIVATE
         self._begins = begins
         self._line = step.line
         self._labels = _labels(step)
@@ -266,11 +285,28 @@ class StoryScript:
             told.setdefault(event.session, []).append((place, event))
         for session in range(story.sessions):
             at = self._begins + session * self._apart
-            yield OpenSession(line=self._line, id=f"{self._prefix}s{session + 1}", at=at)
-            for place, event in told.get(session, ()):
-                yield from self._told(place, event)
+            yield from self._session(f"{self._prefix}s{session + 1}", at, told.get(session, ()))
             # A session in which nothing is told has some other talk at least.
             yield from self._talk(talk[session] or int(session not in told))
+
+    def _session(
+        self, name: str, at: datetime, told: Sequence[tuple[int, StoryEvent]]
+    ) -> Iterator[PlainStep]:
+        """What is told in a session; what others tell in private, in sessions right before it."""
+        if not self._private:
+            yield OpenSession(line=self._line, id=name, at=at)
+            for place, event in told:
+                yield from self._told(place, event)
+            return
+        for number, (who, said) in enumerate(by_principal(told).items()):
+            yield OpenSession(
+                line=self._line,
+                id=f"{name}_{who}" if who else name,
+                principal=who or self._user,
+                at=None if number else at,
+            )
+            for place, event in said:
+                yield from self._told(place, event)
 
     def _talk(self, turns: int) -> Iterator[Say | Filler]:
         """Other talk: in the language of the story, or generated."""
@@ -284,7 +320,8 @@ class StoryScript:
     def _told(self, place: int, event: StoryEvent) -> Iterator[Say | UseTools]:
         """A statement of the user, or a tool's result that it stands in."""
         name = self._names.get(place)
-        note = FactNote(line=self._line, value=event.said or event.value)
+        value = event.said or event.value
+        note = FactNote(line=self._line, value=value, private=self._private)
         facts = (Named(name, note, self._line),) if name else ()
         if event.by == "tool":
             call = ToolCall(line=self._line, name=OTHER_TOOL, result=event.text)
@@ -307,7 +344,13 @@ class StoryScript:
 
     def _said(self, event: StoryEvent, facts: tuple[Named[FactNote], ...]) -> Say:
         role: Literal["user", "assistant"] = "assistant" if event.by == "assistant" else "user"
-        return Say(line=self._line, role=role, text=event.text, facts=facts)
+        text = spoken(event.subject, event.text).text if self._private else event.text
+        return Say(line=self._line, role=role, text=text, facts=facts)
+
+    @property
+    def principals(self) -> tuple[str, ...]:
+        """Everybody but the user who speaks in private."""
+        return principals_of(self._story.events) if self._private else ()
 
     def probes(self) -> Iterator[Named[ProbeNote]]:
         """The questions; each names the facts that lead to its answer."""
@@ -321,9 +364,13 @@ class StoryScript:
         return tuple(dict.fromkeys(forms))
 
     def _probe(self, question: StoryQuestion, solution: Solution) -> ProbeNote:
+        asker, ask = "", question.ask
+        if self._private:
+            asker, ask = spoken(question.subject, question.ask)
         return ProbeNote(
             line=self._line,
-            ask=question.ask,
+            ask=ask,
+            asker=asker or None,
             expect=self._forms(question.expect) or (UNKNOWN,),
             forbid=self._forms(solution.stale),
             ability=question.ability,
@@ -377,6 +424,7 @@ def _labels(step: Generate) -> tuple[Named[str], ...]:
         "form": step.form,
         "language": step.language,
         "look_alike_kind": step.look_alike_kind,
+        "speaker_kind": step.speaker_kind,
     }
     return tuple(Named(name, word, step.line) for name, word in given.items() if word)
 
@@ -395,6 +443,7 @@ def generated_plan(plan: Plan) -> Plan:
     steps: list[ScriptStep] = []
     probes = [*plan.probes]
     begins = plan.start
+    people = dict.fromkeys(plan.principals)
     for number, step in enumerate(plan.turns):
         if not isinstance(step, Generate):
             steps.append(step)
@@ -402,8 +451,9 @@ def generated_plan(plan: Plan) -> Plan:
         if not all(isinstance(earlier, Generate) for earlier in plan.turns[:number]):
             # Its sessions are held on days of their own, which other turns would move.
             raise ScenarioError("a generated story comes before all other turns", line=step.line)
-        told = StoryScript(step, f"g{number + 1}_", begins, plan.pace)
+        told = StoryScript(step, f"g{number + 1}_", begins, plan.pace, plan.principals[0])
+        people |= dict.fromkeys(told.principals)
         steps += told.steps()
         probes += told.probes()
         begins = told.end
-    return replace(plan, turns=tuple(steps), probes=tuple(probes))
+    return replace(plan, principals=tuple(people), turns=tuple(steps), probes=tuple(probes))

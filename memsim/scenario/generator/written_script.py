@@ -31,6 +31,7 @@ def short_script(name: str, step: Generate) -> Written:
         "form": step.form,
         "language": step.language,
         "look_alike_kind": step.look_alike_kind,
+        "speaker_kind": step.speaker_kind,
     }
     words = {name: word for name, word in words.items() if word}
     given: Written = {**words, **({"seed": step.seed} if step.seed else {})}
@@ -50,9 +51,11 @@ def long_script(name: str, step: Generate) -> Written:
         ScenarioError: the family has no such dial, or not so much of it.
     """
     plan = generated_plan(Plan(line=None, memsim=VERSION, name=name, turns=(step,)))
+    several = {"principals": [*plan.principals]} if len(plan.principals) > 1 else {}
     return {
         "memsim": VERSION,
         "name": name,
+        **several,
         "turns": list(_steps(plan)),
         "probes": {probe.name: _probe(probe.value) for probe in plan.probes},
     }
@@ -61,13 +64,18 @@ def long_script(name: str, step: Generate) -> Written:
 def _steps(plan: Plan) -> Iterator[Written]:
     for step in plan.turns:
         if isinstance(step, OpenSession):
-            yield {"session": {"id": step.id, "at": stamp(step.at) if step.at else None}}
+            yield {"session": _session(step)}
         elif isinstance(step, Filler):
             yield {"filler": step.turns}
         elif isinstance(step, Say):
             yield {step.role: step.text, **_facts(step.facts)}
         elif isinstance(step, UseTools):
             yield from (_call(call) for call in step.value)
+
+
+def _session(step: OpenSession) -> Written:
+    at = {"at": stamp(step.at)} if step.at else {}
+    return {"id": step.id, **({"principal": step.principal} if step.principal else {}), **at}
 
 
 def _call(call: ToolCall) -> Written:
@@ -83,7 +91,11 @@ def _call(call: ToolCall) -> Written:
 
 
 def _facts(facts: tuple[Named[FactNote], ...]) -> Mapping[str, object]:
-    return {"facts": {fact.name: fact.value.value for fact in facts}} if facts else {}
+    return {"facts": {fact.name: _fact(fact.value) for fact in facts}} if facts else {}
+
+
+def _fact(note: FactNote) -> object:
+    return {"value": note.value, "private": True} if note.private else note.value
 
 
 def _probe(note: ProbeNote) -> Written:
@@ -92,6 +104,7 @@ def _probe(note: ProbeNote) -> Written:
     said |= {"ability": note.ability} if note.ability else {}
     said |= {"match": note.match} if note.match else {}
     said |= {"choices": [*note.choices]} if note.choices else {}
+    said |= {"as": note.asker} if note.asker else {}
     said |= {"derived": True} if note.derived else {}
     said |= {"labels": {n.name: n.value for n in note.labels}} if note.labels else {}
     return said | ({"facts": _one_or_all(note.facts)} if note.facts else {})

@@ -54,9 +54,15 @@ def places(*sessions: str) -> ConversationPlaces:
 
 
 def facts(name: str, order: int) -> MessageFacts:
-    """What is known of such a message; those of conversations from `n` on are short."""
+    """What is known of such a message; those of conversations from `n` on are short.
+
+    Replies of conversations from `t` on are shorter than what they reply to.
+    """
     role = "assistant" if name.endswith("r") else "user"
-    return MessageFacts(order=order, tokens=200 if name[0] < "n" else 10, role=role)
+    tokens = 200 if name[0] < "n" else 10
+    return MessageFacts(
+        order=order, tokens=3 if name[0] > "s" and role != "user" else tokens, role=role
+    )
 
 
 def order_of(question: str, scores: dict[str, float], policy: RecallPolicy = POLICY) -> list[str]:
@@ -179,3 +185,11 @@ def test_short_messages_come_after_the_replies_of_a_summary() -> None:
     scores = {"n0": 5.0, "n0r": 9.0, "o0": 4.0, "p0": 3.0, "p0r": 0.1, "q0": 0.0}
 
     assert ["n0r", "o0", "p0r"] == order_of("Summarise my move.", scores)[:3]
+
+
+def test_a_reply_that_is_shorter_than_its_message_does_not_restate_it() -> None:
+    """An "I see." says nothing of what was said, so the message keeps its place before it."""
+    scores = {"t0": 5.0, "t0r": 0.1, "u0": 4.0, "u0r": 0.1, "q0": 0.0}
+    found = order_of("Summarise my move.", scores)
+
+    assert ["t0", "t0r", "u0"] == found[:3]
