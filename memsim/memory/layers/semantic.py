@@ -111,7 +111,8 @@ class Semantic:
         self._links = FactLinks(self._tell)
         self._matcher = FactMatcher(vault.embed, vault.store.get)
         self._returned = ReturnedFacts()
-        self._live: dict[str, dict[str, tuple[str, ...]]] = {}
+        # Ids with blanks between: the garbage collector passes over a table of texts.
+        self._live: dict[str, dict[str, str]] = {}
         self._ended: dict[tuple[str, str], dict[str, _Ended]] = {}
         self._versions: dict[tuple[str, str], FactVersions] = {}
 
@@ -170,12 +171,12 @@ class Semantic:
     def _set_live(self, entry: Entry | EntryOutline, source: str) -> None:
         live = self._live.setdefault(entry.owner, {})
         before = live.get(source)
-        live[source] = (*(i for i in before if i != entry.id), entry.id) if before else (entry.id,)
+        live[source] = f"{_without(before, entry.id)} {entry.id}".lstrip() if before else entry.id
 
     def _set_ended(self, entry: Entry | EntryOutline, source: str) -> None:
         live = self._live.get(entry.owner, {})
-        if entry.id in live.get(source, ()):
-            live[source] = tuple(i for i in live[source] if i != entry.id)
+        if entry.id in live.get(source, ""):
+            live[source] = _without(live[source], entry.id)
 
     def _is_live(self, owner: str, source: str) -> bool:
         """Whether a fact is in force that a message states."""
@@ -363,6 +364,11 @@ class Semantic:
             stale |= dict.fromkeys(after for *_, after in sorted(ended.values()))
         together = dict.fromkeys((*changes, *self._returned.partners(owner, source)))
         self._listener.amend(owner, source, tuple(together), tuple(stale))
+
+
+def _without(names: str, name: str) -> str:
+    """Ids with blanks between, without one of them."""
+    return " ".join([other for other in names.split() if other != name])
 
 
 def _is_sure(heir: Entry | EntryOutline) -> bool:

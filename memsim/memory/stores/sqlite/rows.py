@@ -246,26 +246,27 @@ class ReadEntries:
     def __init__(self) -> None:
         self._epoch = 0
         self._changes = -1
-        self._held: dict[str, tuple[tuple[int, int, str, str, int, int, str], Entry]] = {}
+        # Apart, because the garbage collector passes over rows that stand in no record.
+        self._rows: dict[str, tuple[int, int, str, str, int, int, str]] = {}
+        self._held: dict[str, Entry] = {}
         self._sure: dict[str, None] = {}
 
     def known(self, source: str) -> Entry | None:
         """The entry with an id, where its row is known to be as it was read."""
-        return self._held[source][1] if source in self._sure else None
+        return self._held[source] if source in self._sure else None
 
     def read(self, row: tuple[int, int, str, str, int, int, str]) -> Entry:
         """The entry of a row, as `read` gives it. Raises `Damaged` if the row is."""
         source = row[2]
-        held = self._held.get(source)
-        if held is None or held[0] != row:
+        if self._rows.get(source) != row:
             entry = read(row)
             if len(row[6]) > _LARGEST:
                 return entry
             if len(self._held) >= _REMEMBERED:
                 self.forget()
-            held = self._held[source] = row, entry
+            self._rows[source], self._held[source] = row, entry
         self._sure[source] = None
-        return held[1]
+        return self._held[source]
 
     def refresh(self, epoch: int, changes: int) -> None:
         """Keep nothing of before an erasure, and be sure of nothing of before a change."""
@@ -278,6 +279,7 @@ class ReadEntries:
 
     def forget(self) -> None:
         """Read everything again when it is next asked for."""
+        self._rows.clear()
         self._held.clear()
         self._sure.clear()
 
