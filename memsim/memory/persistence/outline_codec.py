@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from memsim.memory.deletion import original_of
 from memsim.memory.entry import DamagedRecord, instant
-from memsim.memory.layers.entry_outline import EntryOutline, outline_made
+from memsim.memory.layers.entry_outline import EntryOutline, PlainFacts, outline_made
 from memsim.memory.recall.outline_columns import MessageOutline, MessageOutlines
 from memsim.memory.state import MADE, outline_said
 from memsim.message import EPOCH
@@ -44,6 +44,9 @@ _HEAD: Final = 16
 
 _OF_MESSAGE: Final = 11
 """Values of the outline of a message."""
+
+_OF_MADE: Final = 8
+"""Values of the outline of what was made of messages."""
 
 _TOGETHER: Final = 64
 """Outlines that are read at once."""
@@ -102,16 +105,28 @@ class OutlineCodec:
 
     def made(
         self, store: Store, written: Sequence[WrittenOutline]
-    ) -> Iterator[EntryOutline | None]:
+    ) -> Iterator[EntryOutline | PlainFacts | None]:
         """The outlines of what was made of messages in these rows; None for a message.
 
-        Raises as `messages`.
+        Plain facts that follow each other come together. Raises as `messages`.
         """
         rows = iter(written)
+        facts = PlainFacts("", [], [], [])
         for held in self._held(store, written):
-            for values in held:
-                _, name, _, owner = next(rows)
-                yield None if len(values) == _OF_MESSAGE else _entry(name, owner, values)
+            for values, (_, name, _, owner) in zip(held, rows, strict=False):
+                plain = _is_plain(values)
+                if facts.ids and not (plain and facts.owner == owner):
+                    yield facts
+                    facts = PlainFacts(owner, [], [], [])
+                if plain:
+                    facts = facts if facts.ids else PlainFacts(owner, [], [], [])
+                    facts.ids.append(name)
+                    facts.sessions.append(values[1])
+                    facts.sources.append(values[6])
+                else:
+                    yield None if len(values) == _OF_MESSAGE else _entry(name, owner, values)
+        if facts.ids:
+            yield facts
 
     def _held(self, store: Store, written: Sequence[WrittenOutline]) -> Iterator[list[list[Any]]]:
         """The values of the outlines in rows, of some at a time.
@@ -168,6 +183,17 @@ def _made(made: EntryOutline) -> list[object]:
         made.sources,
         made.attributes,
     ]
+
+
+def _is_plain(held: list[Any]) -> bool:
+    """Whether an outline is of a fact as `PlainFacts` holds them."""
+    return (
+        len(held) == _OF_MADE
+        and held[0] == "semantic"
+        and held[2] == ""
+        and held[5] is None
+        and held[7] == []
+    )
 
 
 def _text(row: WrittenOutline) -> str:

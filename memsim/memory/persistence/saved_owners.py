@@ -19,7 +19,7 @@ from memsim.memory.state import MADE
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from memsim.memory.layers.entry_outline import EntryOutline
+    from memsim.memory.layers.entry_outline import EntryOutline, PlainFacts
     from memsim.memory.permissions import Permissions
     from memsim.memory.persistence.memory_file import MemoryFile
     from memsim.memory.persistence.outline_codec import OutlineCodec
@@ -108,7 +108,9 @@ class SavedOwners:
         made = [row for row in written if row[1] not in order] if order else written
         state.take_made(self._made(self._outlines.made(store, made)))
 
-    def _made(self, outlines: Iterable[EntryOutline | None]) -> Iterator[EntryOutline]:
+    def _made(
+        self, outlines: Iterable[EntryOutline | PlainFacts | None]
+    ) -> Iterator[EntryOutline | PlainFacts]:
         for outline in outlines:
             if outline is None:
                 raise self._file.unplaced()

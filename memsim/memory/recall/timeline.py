@@ -558,6 +558,14 @@ class Timeline:
             if not waiting:
                 self._waiting.pop(of, None)
 
+    def made_all(self, facts: Sequence[str], sessions: Sequence[str]) -> None:
+        """As `made`, of several facts, each of one of these conversations."""
+        for session, places in _alike(sessions):
+            if session:
+                names = dict.fromkeys([facts[n] for n in places])
+                self._made.update(dict.fromkeys(names, session))
+                self._sessions.setdefault(session, {}).update(names)
+
     def remove(self, entries: Iterable[str]) -> None:
         """Forget messages, and what was made; neighbours then stand beside each other.
 
@@ -638,6 +646,19 @@ class Timeline:
         if source is not None:
             self._stated[fact], self._stater[fact] = source, owner
             _join(self._facts.setdefault(owner, {}), source, fact)
+
+    def state_all(self, owner: str, stated: Mapping[str, str]) -> None:
+        """As `state`, of several facts of an owner, each with its message."""
+        if not self._stated.keys().isdisjoint(stated):
+            for fact, source in stated.items():
+                self.state(fact, owner, source)
+            return
+        self._stated.update(stated)
+        self._stater.update(dict.fromkeys(stated, owner))
+        known = self._facts.setdefault(owner, {})
+        for fact, source in stated.items():
+            before = known.get(source)
+            known[source] = f"{before} {fact}" if before else fact
 
     def stated_in(self, facts: Iterable[str]) -> dict[str, str | None]:
         """The entry of the message that states each fact; None where none holds all of it."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from memsim.memory.entry import DamagedRecord, Entry, instant
+from memsim.memory.layers.entry_outline import PlainFacts, outline_made
 from memsim.memory.layers.episodic import exchange
 from memsim.memory.persistence.outline_codec import VERSION, OutlineCodec
 from memsim.memory.stores.in_memory import InMemory
@@ -117,3 +119,33 @@ def test_the_version_goes_up_when_outlines_are_made_in_another_way() -> None:
     held = "\n".join((codec.write(entry) or "")[16:] for entry in ENTRIES.values())
 
     assert (1, "6c06d9aab372f338") == (VERSION, hashlib.sha256(held.encode()).hexdigest()[:16])
+
+
+def plain(key: str, owner: str = "ana", **changed: object) -> Entry:
+    """A fact of which there is no more to know than which message states it."""
+    values = {"subject": "", "superseded": None, "attributes": (), **changed}
+    return replace(FACT, key=key, owner=owner, **values)  # type: ignore[arg-type]
+
+
+def test_plain_facts_come_together() -> None:
+    """As far as they follow each other and are of one owner; all others come alone, in order."""
+    codec = OutlineCodec(COUNTER, "terms")
+    facts = [
+        plain("a"),
+        plain("b", sources=("m3",)),
+        plain("c", subject="my desk"),
+        plain("d"),
+        plain("e", owner="ben"),
+        plain("f", owner="ben", attributes=(("amended", "~3"),)),
+    ]
+    rows = [(instant(e.created), e.id, codec.write(e), e.owner) for e in facts]
+    a, b, c, d, e, f = facts
+    own = "own:ana"
+
+    assert [
+        PlainFacts("ana", [a.id, b.id], [own, own], [["m1", "m2"], ["m3"]]),
+        outline_made(c),
+        PlainFacts("ana", [d.id], [own], [["m1", "m2"]]),
+        PlainFacts("ben", [e.id], [own], [["m1", "m2"]]),
+        outline_made(f),
+    ] == [*codec.made(InMemory(), rows)]
