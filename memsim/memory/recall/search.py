@@ -553,7 +553,7 @@ class Recaller:
             may = told.get(whose)
             if may is None:
                 may = told[whose] = where.reader is None or where.reader.may_see(_facts_of(whose))
-            return said if may else replace(said, successor=None, amended=(), stale=())
+            return said if may else said._replace(successor=None, amended=(), stale=())
 
         return about
 
