@@ -34,7 +34,7 @@ class PlainFacts(NamedTuple):
     owner: str
     ids: list[str]
     sessions: list[str]
-    sources: list[list[str]]
+    sources: list[tuple[str, ...]]
 
 
 def outline_made(entry: Entry) -> EntryOutline:

@@ -16,6 +16,7 @@ import hashlib
 import json
 import zlib
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from memsim.memory.deletion import original_of
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from memsim.memory.entry import Entry
     from memsim.memory.stores import Store
-    from memsim.memory.stores.sqlite.store import WrittenOutline
+    from memsim.memory.stores.sqlite.cache import WrittenOutlines
     from memsim.message import TokenCounter
 
 VERSION: Final = 1
@@ -87,7 +88,7 @@ class OutlineCodec:
         check_sum = _check_sum(instant(entry.created), entry.id, text)
         return f"{self._made}{check_sum}{text}"
 
-    def messages(self, store: Store, written: Sequence[WrittenOutline]) -> MessageOutlines:
+    def messages(self, store: Store, written: WrittenOutlines) -> MessageOutlines:
         """The outlines of messages in these rows.
 
         Those of other outlines are made anew of their entries. Raises `DamagedRecord`, or an error
@@ -100,20 +101,20 @@ class OutlineCodec:
             for column, values in zip(columns, zip(*held, strict=True), strict=True):
                 column.extend(values)
         source, session, created, *rest = columns
-        owners = [owner for *_, owner in written]
-        return MessageOutlines(owners, source, session, _moments(created), *rest)
+        return MessageOutlines(written.owners, source, session, _moments(created), *rest)
 
     def made(
-        self, store: Store, written: Sequence[WrittenOutline]
+        self, store: Store, written: WrittenOutlines
     ) -> Iterator[EntryOutline | PlainFacts | None]:
         """The outlines of what was made of messages in these rows; None for a message.
 
         Plain facts that follow each other come together. Raises as `messages`.
         """
-        rows = iter(written)
+        rows = zip(written.ids, written.owners, strict=True)
         facts = PlainFacts("", [], [], [])
         for held in self._held(store, written):
-            for values, (_, name, _, owner) in zip(held, rows, strict=False):
+            for values in held:
+                name, owner = next(rows)
                 plain = _is_plain(values)
                 if facts.ids and not (plain and facts.owner == owner):
                     yield facts
@@ -122,24 +123,26 @@ class OutlineCodec:
                     facts = facts if facts.ids else PlainFacts(owner, [], [], [])
                     facts.ids.append(name)
                     facts.sessions.append(values[1])
-                    facts.sources.append(values[6])
+                    facts.sources.append(tuple(values[6]))
                 else:
                     yield None if len(values) == _OF_MESSAGE else _entry(name, owner, values)
         if facts.ids:
             yield facts
 
-    def _held(self, store: Store, written: Sequence[WrittenOutline]) -> Iterator[list[list[Any]]]:
+    def _held(self, store: Store, written: WrittenOutlines) -> Iterator[list[list[Any]]]:
         """The values of the outlines in rows, of some at a time.
 
         The garbage collector would look at all that are there at once, and keep them for long.
         """
-        others = [name for _, name, about, _ in written if not self._is_current(about)]
+        made, ids = self._made, written.ids
+        others = [ids[n] for n, about in enumerate(written.about) if not about.startswith(made)]
         anew = {entry.id: self._text(entry) for entry in store.get(others)} if others else {}
-        for start in range(0, len(written), _TOGETHER):
-            some = written[start : start + _TOGETHER]
-            texts = [anew[row[1]] if row[1] in anew else _text(row) for row in some]
+        rows = zip(written.created, ids, written.about, strict=True)
+        for _ in range(0, len(ids), _TOGETHER):
+            some = islice(rows, _TOGETHER)
+            texts = [anew[row[1]] if row[1] in anew else _text(*row) for row in some]
             held: list[list[Any]] = _FROM_JSON(f"[{','.join(texts)}]")[0]
-            if len(held) != len(some):
+            if len(held) != len(texts):
                 raise DamagedRecord("an outline is damaged: it is several")
             yield held
 
@@ -147,9 +150,6 @@ class OutlineCodec:
         outline = self.of(entry)
         held = _message(outline) if isinstance(outline, MessageOutline) else _made(outline)
         return _TO_JSON(held)
-
-    def _is_current(self, about: object) -> bool:
-        return isinstance(about, str) and about.startswith(self._made)
 
 
 def _check_sum(created: str, source: str, text: str) -> str:
@@ -196,10 +196,9 @@ def _is_plain(held: list[Any]) -> bool:
     )
 
 
-def _text(row: WrittenOutline) -> str:
-    created, name, about, _ = row
-    text = "" if about is None else about[_HEAD:]
-    if about is None or about[_MADE:_HEAD] != _check_sum(created, name, text):
+def _text(created: str, name: str, about: str) -> str:
+    text = about[_HEAD:]
+    if about[_MADE:_HEAD] != _check_sum(created, name, text):
         raise DamagedRecord("an outline is damaged: its check sum is wrong")
     return text
 

@@ -11,8 +11,9 @@ from array import array
 from bisect import bisect_left
 from collections import OrderedDict
 from functools import partial
-from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from itertools import chain
+from operator import add
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from memsim.memory.entry import Shelf
     from memsim.memory.permissions import Where
-    from memsim.memory.stores.sqlite.rows import EntryRow
+    from memsim.memory.stores.sqlite.rows import EntryRow, ShelfList
     from memsim.models import Vectors
 
 
@@ -187,6 +188,27 @@ MOST_LISTED: Final = 1 << 20
 """Entries of which that is kept at once: about 300 MB."""
 
 
+class WrittenOutlines(NamedTuple):
+    """Entries in columns, each with its outline and its owner; the outline is empty for none."""
+
+    created: list[str]
+    ids: list[str]
+    about: list[str]
+    owners: list[str]
+
+    def at(self, places: Iterable[int]) -> WrittenOutlines:
+        """Those at some places, in the order of these."""
+        chosen = [*places]
+        return WrittenOutlines(*([column[n] for n in chosen] for column in self))
+
+
+def joined(parts: Sequence[WrittenOutlines]) -> WrittenOutlines:
+    """Several one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    return WrittenOutlines(*([*chain(*(part[n] for part in parts))] for n in range(4)))
+
+
 class CachedShelf:
     """One shelf, as this process knows it."""
 
@@ -223,38 +245,41 @@ class CachedShelf:
             return
         self._list(connection)
 
-    def outlines(self, connection: sqlite3.Connection) -> list[tuple[str, str, str | None]]:
-        """Creation and id of its entries, in this order, each with its outline.
+    def outlines(self, connection: sqlite3.Connection) -> WrittenOutlines:
+        """The outlines of its entries, by creation and then by id.
 
         Raises `Damaged` if one is missing, or they are not in order.
         """
-        listed = self._list(connection)
-        about = rows.outlines(connection, self.number)
-        if len(about) != len(listed):
+        created, ids, listed, _ = self._list(connection)
+        numbers, about = rows.outlines(connection, self.number)
+        if numbers != sorted(listed):
             raise DamagedRecord(f"the entries of shelf {self.number} are not those written")
-        return [(created, source, about[number]) for created, source, number, _ in listed]
+        if numbers != listed:
+            written = dict(zip(numbers, about, strict=True))
+            about = [written[number] for number in listed]
+        return WrittenOutlines(created, ids, about, [self.shelf.owner] * len(ids))
 
-    def _list(self, connection: sqlite3.Connection) -> list[tuple[str, str, int, int]]:
-        """Read what its entries are called, and when they were created.
-
-        Gives creation, id, number and length of each, in the order of the first two.
-        """
-        found = connection.execute(
-            "SELECT created, id, number, length FROM entries WHERE shelf = ? ORDER BY created, id",
-            (self.number,),
-        ).fetchall()
+    def _list(self, connection: sqlite3.Connection) -> ShelfList:
+        """Read what its entries are called, and when they were created."""
+        found = rows.shelf_list(connection, self.number)
         if self._shelving.unread and not self._checked:
-            if len(found) != self.entries or found != sorted(found):
+            # Instants have the same length.
+            places = [*map(add, found.created, found.ids)]
+            if len(places) != self.entries or places != sorted(places):
                 raise DamagedRecord(f"the entries of shelf {self.number} are not those written")
             self._checked = True
-        if len(found) <= LISTED and self._created is None:
-            self._shelving.make_room(len(found))
-            self._created = {number: created for created, _, number, _ in found}
-            self._ids = {number: source for _, source, number, _ in found}
+        numbers = found.numbers
+        if len(numbers) <= LISTED and self._created is None:
+            self._shelving.make_room(len(numbers))
+            self._created = dict(zip(numbers, found.created, strict=True))
+            self._ids = dict(zip(numbers, found.ids, strict=True))
         if self._numbers is None:
-            by_number = sorted(found, key=itemgetter(2))
-            self._numbers = array("q", [number for _, _, number, _ in by_number])
-            self._lengths = array("i", [length for _, _, _, length in by_number])
+            lengths = found.lengths
+            if numbers != sorted(numbers):
+                of = dict(zip(numbers, lengths, strict=True))
+                numbers = sorted(numbers)
+                lengths = [of[number] for number in numbers]
+            self._numbers, self._lengths = array("q", numbers), array("i", lengths)
         return found
 
     def unlist(self) -> None:

@@ -296,13 +296,58 @@ def pack(vector: Vectors) -> bytes:
     return raw + zlib.crc32(raw).to_bytes(4, "little")
 
 
-def outlines(connection: sqlite3.Connection, shelf: int) -> dict[int, str | None]:
-    """The outlines of the entries on a shelf, by number; None for one that has none."""
-    first, last = span(shelf)
-    found = connection.execute(
-        "SELECT place - ?, about FROM beside WHERE place BETWEEN ? AND ?", (first, first, last)
+class ShelfList(NamedTuple):
+    """What the entries on a shelf are called, in columns, by creation and then by id."""
+
+    created: list[str]
+    ids: list[str]
+    numbers: list[int]
+    lengths: list[int]
+
+
+def shelf_list(connection: sqlite3.Connection, shelf: int) -> ShelfList:
+    """What the entries on a shelf are called.
+
+    Raises `DamagedRecord` or `ValueError` if a value is damaged.
+    """
+    # Joined inside SQLite, since each row of a long list would be a record for the garbage
+    # collector to search.
+    created, ids, numbers, lengths = connection.execute(
+        "SELECT group_concat(created), group_concat(id), group_concat(number), group_concat(length)"
+        " FROM (SELECT created, id, number, length FROM entries WHERE shelf = ?"
+        " ORDER BY created, id)",
+        (shelf,),
+    ).fetchone()
+    if numbers is None:
+        return ShelfList([], [], [], [])
+    found = ShelfList(
+        created.split(","),
+        ids.split(","),
+        [*map(int, numbers.split(","))],
+        [*map(int, lengths.split(","))],
     )
-    return dict(found)
+    if any(len(column) != len(found.numbers) for column in found):
+        raise DamagedRecord(f"the entries of shelf {shelf} are damaged")
+    return found
+
+
+def outlines(connection: sqlite3.Connection, shelf: int) -> tuple[list[int], list[str]]:
+    """The outlines of the entries on a shelf, with their numbers; an empty one where there is none.
+
+    Raises `DamagedRecord` if one is damaged.
+    """
+    first, last = span(shelf)
+    numbers, about = connection.execute(
+        "SELECT group_concat(place - ?), group_concat(coalesce(about, ''), char(10)) FROM"
+        " (SELECT place, about FROM beside WHERE place BETWEEN ? AND ? ORDER BY place)",
+        (first, first, last),
+    ).fetchone()
+    if numbers is None:
+        return [], []
+    found = [*map(int, numbers.split(","))], about.split("\n")
+    if len(found[0]) != len(found[1]):
+        raise DamagedRecord(f"an outline of shelf {shelf} is damaged")
+    return found
 
 
 def shelf_vectors(

@@ -8,7 +8,6 @@ import sqlite3
 from contextlib import contextmanager
 from heapq import merge
 from itertools import islice
-from operator import itemgetter
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -20,7 +19,12 @@ from memsim.memory.index.nearest_vectors import EXACT_ON_SHELF, best_by_vector, 
 from memsim.memory.index.postings import ScoreTally, best_by_words, holds_words
 from memsim.memory.stores import PAGE, EmbedderInfo, embedder_of, write_items
 from memsim.memory.stores.sqlite import rows, schema
-from memsim.memory.stores.sqlite.cache import CachedShelf, IndexMismatch, ShelfCache
+from memsim.memory.stores.sqlite.cache import (
+    CachedShelf,
+    IndexMismatch,
+    ShelfCache,
+    WrittenOutlines,
+)
 from memsim.memory.stores.sqlite.schema import StoreIdentity
 
 if TYPE_CHECKING:
@@ -36,9 +40,6 @@ _Found = TypeVar("_Found")
 
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _ASKED_AT_ONCE: Final = 500
-
-WrittenOutline = tuple[str, str, str | None, str]
-"""Creation and id of an entry, its outline, and its owner."""
 
 _FEW: Final = 16
 """Shelves of a search of which it is kept in memory what their entries are called."""
@@ -259,14 +260,10 @@ class SQLite:
                 found.update(source for source, shelf in rows_there if shelf in long)
             return found
 
-    def outlines(self, where: Where) -> list[WrittenOutline]:
-        """The outlines of the admitted entries, in the order of `find`."""
+    def outlines(self, where: Where) -> list[WrittenOutlines]:
+        """The outlines of the admitted entries, of each shelf in the order of `find`."""
         with self._reading() as connection:
-            found: list[WrittenOutline] = []
-            for held in self._shelving.admitted(where):
-                owner = held.shelf.owner
-                found += [(*row, owner) for row in held.outlines(connection)]
-            return sorted(found, key=itemgetter(0, 1))
+            return [held.outlines(connection) for held in self._shelving.admitted(where)]
 
     def count(self, where: Where) -> int:
         """How many entries are admitted; see `Store`."""
