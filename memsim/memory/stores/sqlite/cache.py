@@ -24,7 +24,7 @@ from memsim.memory.stores.sqlite import rows
 from memsim.memory.stores.sqlite.rows import TermPlaces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from memsim.memory.entry import Shelf
     from memsim.memory.permissions import Where
@@ -172,6 +172,9 @@ MOST_ABSENT: Final = 1024
 
 MOST_QUESTIONS: Final = 256
 """Questions of permission whose answers are kept."""
+
+MOST_TERMS: Final = 8
+"""Shelves whose terms are kept as a table: those of a few people who ask."""
 
 READ_AT_ONCE: Final = 8192
 """Vectors that are read together when a shelf is searched first."""
@@ -360,11 +363,10 @@ class CachedShelf:
             return True
         version = self._shelving.tail.version
         if self._vocabulary_of != version:
-            # One text, since the garbage collector would look at each term of a set.
-            terms = rows.vocabulary(connection, self.number)
-            self._vocabulary = "\n".join(("", *sorted(terms), ""))
+            # One text, since a table of the terms would take ten times as much.
+            self._vocabulary = "\n".join(rows.vocabulary(connection, self.number))
             self._vocabulary_of = version
-        return f"\n{rows.short(term)}\n" in self._vocabulary
+        return rows.short(term) in self._shelving.terms(self.number, self._vocabulary)
 
     def read_vectors(self, connection: sqlite3.Connection, dimension: int) -> NearestVectors:
         """Its vectors, by number."""
@@ -408,6 +410,7 @@ class ShelfCache:
         self._postings: OrderedDict[tuple[int, str], Postings] = OrderedDict()
         self._size = 0
         self._absent: dict[tuple[int, str], Postings] = {}
+        self._terms: dict[int, tuple[str, dict[str, None]]] = {}
         self._listed = 0
 
     def __iter__(self) -> Iterator[CachedShelf]:
@@ -563,6 +566,17 @@ class ShelfCache:
         while self._size > MOST_PLACES and len(self._postings) > 1:
             _, dropped = self._postings.popitem(last=False)
             self._size -= dropped.documents + LIST_SIZE
+        return found
+
+    def terms(self, shelf: int, vocabulary: str) -> Mapping[str, None]:
+        """The terms of a shelf's vocabulary, which stand on lines of their own."""
+        text, found = self._terms.get(shelf, ("", {}))
+        if text is not vocabulary:
+            if len(self._terms) >= MOST_TERMS:
+                self._terms.clear()
+            # No set: the garbage collector would look at each term.
+            found = dict.fromkeys(vocabulary.split("\n"))
+            self._terms[shelf] = vocabulary, found
         return found
 
     def _take(self, number: int, shelf: Shelf) -> CachedShelf:
