@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from memsim.memory.entry import Entry
     from memsim.memory.stores import Store
-    from memsim.memory.stores.sqlite.cache import WrittenOutlines
+    from memsim.memory.stores.sqlite.written_outlines import WrittenOutlines
     from memsim.message import TokenCounter
 
 VERSION: Final = 1

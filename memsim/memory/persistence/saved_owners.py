@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from memsim.memory.permissions import Where
 from memsim.memory.state import MADE
-from memsim.memory.stores.sqlite.cache import WrittenOutlines, joined
+from memsim.memory.stores.sqlite.written_outlines import WrittenOutlines, joined
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

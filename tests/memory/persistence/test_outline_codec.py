@@ -13,7 +13,7 @@ from memsim.memory.layers.entry_outline import PlainFacts, outline_made
 from memsim.memory.layers.episodic import exchange
 from memsim.memory.persistence.outline_codec import VERSION, OutlineCodec
 from memsim.memory.stores.in_memory import InMemory
-from memsim.memory.stores.sqlite.cache import WrittenOutlines, joined
+from memsim.memory.stores.sqlite.written_outlines import WrittenOutlines, joined
 from memsim.message import EPOCH, Role, said
 from tests.memory.remembering import COUNTER
 

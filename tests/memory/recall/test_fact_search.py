@@ -8,8 +8,10 @@ from datetime import timedelta
 
 import pytest
 
+from memsim.errors import StoreError
 from memsim.memory.options import MemoryOptions, RecallPolicy
 from memsim.memory.permissions import ReadGrant
+from memsim.memory.recall import search
 from memsim.memory.recall.search import HEADER, QuoteLine
 from tests.memory.remembering import Remembering
 
@@ -120,3 +122,30 @@ def test_a_context_leaves_no_lines_behind() -> None:
     assert recalled(it, QUESTION)
     gc.collect()
     assert not [held for held in gc.get_objects() if isinstance(held, QuoteLine)]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_garbage_collector_rests_while_a_context_is_composed(
+    monkeypatch: pytest.MonkeyPatch,
+    enabled: bool,
+) -> None:
+    """It is as it was afterwards, also where that fails: it is the program's own."""
+    it = Remembering(options=MEANING, budget=4096)
+    it.say(CODE, TALK)
+    seen: list[bool] = []
+
+    def failing(*_: object, **__: object) -> object:
+        seen.append(gc.isenabled())
+        raise StoreError("gone")
+
+    try:
+        (gc.enable if enabled else gc.disable)()
+        assert recalled(it, QUESTION)
+        assert enabled == gc.isenabled()
+        monkeypatch.setattr(search, "quote_section", failing)
+        with pytest.raises(StoreError):
+            recalled(it, QUESTION)
+        assert enabled == gc.isenabled()
+    finally:
+        gc.enable()
+    assert [False] == seen

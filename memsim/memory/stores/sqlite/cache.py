@@ -11,9 +11,8 @@ from array import array
 from bisect import bisect_left
 from collections import OrderedDict
 from functools import partial
-from itertools import chain
 from operator import add
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from memsim.memory.index.nearest_vectors import EXACT_ON_SHELF, NearestVectors
 from memsim.memory.index.postings import Postings
 from memsim.memory.stores.sqlite import rows
 from memsim.memory.stores.sqlite.rows import TermPlaces
+from memsim.memory.stores.sqlite.written_outlines import WrittenOutlines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -189,27 +189,6 @@ LISTED: Final = 8192
 
 MOST_LISTED: Final = 1 << 20
 """Entries of which that is kept at once: about 300 MB."""
-
-
-class WrittenOutlines(NamedTuple):
-    """Entries in columns, each with its outline and its owner; the outline is empty for none."""
-
-    created: list[str]
-    ids: list[str]
-    about: list[str]
-    owners: list[str]
-
-    def at(self, places: Iterable[int]) -> WrittenOutlines:
-        """Those at some places, in the order of these."""
-        chosen = [*places]
-        return WrittenOutlines(*([column[n] for n in chosen] for column in self))
-
-
-def joined(parts: Sequence[WrittenOutlines]) -> WrittenOutlines:
-    """Several one after the other."""
-    if len(parts) == 1:
-        return parts[0]
-    return WrittenOutlines(*([*chain(*(part[n] for part in parts))] for n in range(4)))
 
 
 class CachedShelf:

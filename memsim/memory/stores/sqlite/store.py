@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from memsim.memory.index.postings import ScoredNumbers, ShelfWords
     from memsim.memory.permissions import Where
     from memsim.memory.stores import WriteItem
+    from memsim.memory.stores.sqlite.written_outlines import WrittenOutlines
     from memsim.models import Vectors
 
 _Found = TypeVar("_Found")
