@@ -448,11 +448,14 @@ def name_terms(connection: sqlite3.Connection) -> None:
 def vocabulary(connection: sqlite3.Connection, shelf: int) -> set[str]:
     """The terms of a shelf that are in the index, as `short` gives them."""
     start = f"{shelf}~"
-    found = connection.execute(
-        "SELECT term FROM temp.vocabulary WHERE term >= ? AND term < ?",
+    (joined,) = connection.execute(
+        "SELECT group_concat(term) FROM temp.vocabulary WHERE term >= ? AND term < ?",
         (start, f"{start[:-1]}\x7f"),
-    )
-    return {token[len(start) : token.rindex("~")] for (token,) in found}
+    ).fetchone()
+    if joined is None:
+        return set()
+    # The tokenizer parts words at commas, so none is in a term.
+    return {token[len(start) : token.rindex("~")] for token in joined.split(",")}
 
 
 def ranked(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:

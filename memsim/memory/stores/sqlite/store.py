@@ -19,12 +19,7 @@ from memsim.memory.index.nearest_vectors import EXACT_ON_SHELF, best_by_vector, 
 from memsim.memory.index.postings import ScoreTally, best_by_words, holds_words
 from memsim.memory.stores import PAGE, EmbedderInfo, embedder_of, write_items
 from memsim.memory.stores.sqlite import rows, schema
-from memsim.memory.stores.sqlite.cache import (
-    CachedShelf,
-    IndexMismatch,
-    ShelfCache,
-    WrittenOutlines,
-)
+from memsim.memory.stores.sqlite.cache import CachedShelf, IndexMismatch, ShelfCache
 from memsim.memory.stores.sqlite.schema import StoreIdentity
 
 if TYPE_CHECKING:
