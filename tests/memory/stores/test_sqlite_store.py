@@ -938,3 +938,23 @@ def test_those_that_are_admitted_are_told(
     assert [{ours.id}, {theirs.id}] == [store.admitted(ids, w) for w in (ann, bob)]
     for one in (store, other):
         one.close()
+
+
+def test_the_terms_of_a_shelf_are_those_of_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table of terms is kept of few shelves, and gives way when others come to a shelf."""
+    monkeypatch.setattr(cache, "TOGETHER", 1)
+    monkeypatch.setattr(cache, "MOST_TERMS", 1)
+    store = SQLite(tmp_path / "store.sqlite3")
+    store.write([entry("a", "falcon"), entry("b", "river", "bob")])
+    ann, bob = seen_by("ann"), seen_by("bob")
+
+    def held() -> list[bool]:
+        asked = [(who, word) for word in ("falcon", "river", "heron") for who in (ann, bob)]
+        return [store.mentions(word, who) for who, word in asked]
+
+    assert [True, False, False, True, False, False] == held()
+    store.write([entry("c", "heron")])
+    assert [True, False, False, True, True, False] == held()
+    store.close()
