@@ -233,10 +233,15 @@ class Entry:
         if self.readers and self.visibility != "shared":
             raise ValueError(f"readers are named, and the entry is {self.visibility}")
         _encodable(self.key, self.text, self.owner, self.category, self.subject, self.session)
-        for name in ("created", "updated", "superseded"):
-            moment = getattr(self, name)
-            if moment is not None and moment.tzinfo is not UTC:
-                object.__setattr__(self, name, utc(moment))
+        late = self.superseded
+        if not (
+            self.created.tzinfo is self.updated.tzinfo is UTC
+            and (late is None or late.tzinfo is UTC)
+        ):
+            for name in ("created", "updated", "superseded"):
+                moment = getattr(self, name)
+                if moment is not None:
+                    object.__setattr__(self, name, utc(moment))
         if self.readers or self.readers.__class__ is not tuple:
             object.__setattr__(self, "readers", tuple(sorted(set(self.readers))))
         if self.attributes or self.attributes.__class__ is not tuple:
@@ -274,12 +279,9 @@ class Entry:
 
 def entry_id(owner: str, layer: str, key: str) -> str:
     """The id of an entry: injective over its parts, whatever delimiters they hold."""
-    digest = hashlib.blake2b(digest_size=16, person=b"memsim.entry")
-    for part in (owner, layer, key):
-        encoded = part.encode("utf-8")
-        digest.update(len(encoded).to_bytes(8, "big"))
-        digest.update(encoded)
-    return digest.hexdigest()
+    parts = owner.encode("utf-8"), layer.encode("utf-8"), key.encode("utf-8")
+    whole = b"".join([piece for part in parts for piece in (len(part).to_bytes(8, "big"), part)])
+    return hashlib.blake2b(whole, digest_size=16, person=b"memsim.entry").hexdigest()
 
 
 def _encodable(*texts: str) -> None:
@@ -301,6 +303,8 @@ def in_order(entries: Iterable[Entry]) -> list[Entry]:
 
 
 _TO_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+
+_FROM_JSON = json.JSONDecoder().raw_decode
 
 _WORDS = ("key", "text", "owner", "layer", "category", "subject", "session", "visibility")
 _MOMENTS = ("created", "updated")
@@ -366,9 +370,18 @@ def encodable(text: str) -> str:
 def decode(record: str | bytes, place: str) -> Entry:
     """The entry that `encode` wrote. Raises `Damaged` if the record is."""
     try:
-        return _entry(_with_names(json.loads(record), _FIELDS))
+        return _entry(_with_names(_parsed(record), _FIELDS))
     except (ValueError, TypeError, RecursionError) as error:
         raise DamagedRecord(f"{place} is damaged: {error}") from error
+
+
+def _parsed(record: str | bytes) -> object:
+    if isinstance(record, str) and record.startswith("{"):
+        # `json.loads` without what is around it: a search reads a hundred of them.
+        found, end = _FROM_JSON(record)
+        if end == len(record):
+            return found
+    return json.loads(record)
 
 
 def from_fields(read: Mapping[str, object], place: str) -> Entry:
@@ -404,9 +417,8 @@ def _with_names(read: object, names: frozenset[str]) -> dict[str, object]:
 
 def _entry(read: Mapping[str, object]) -> Entry:
     # Each search decodes a hundred entries, so each value is looked at once.
-    key, text, owner, layer, category, subject, session, visibility = map(
-        _string, map(read.__getitem__, _WORDS)
-    )
+    words = _strings([read[name] for name in _WORDS])
+    key, text, owner, layer, category, subject, session, visibility = words
     created, updated, late = read["created"], read["updated"], read["superseded"]
     pinned, archived = read["pinned"], read["archived"]
     if pinned.__class__ is not bool or archived.__class__ is not bool:
@@ -436,10 +448,13 @@ def _entry(read: Mapping[str, object]) -> Entry:
 
 _COUNTED = frozenset({TURN, PASSAGE})
 _LISTED = frozenset({CALLS, "key_decisions", "entities", "tools_called"})
+_CHECKED = _COUNTED | _LISTED
 
 
 def _attribute(value: object) -> tuple[str, str]:
     name, text = _pair(value)
+    if name not in _CHECKED:
+        return name, text
     if name in _COUNTED and not (text.isascii() and text.isdecimal() and len(text) < 19):
         raise ValueError(f"{name} is {text[:40]!r}, not a number")
     if name in _LISTED:
@@ -460,7 +475,11 @@ def _list(value: object) -> list[object]:
 
 
 def _strings(value: object) -> tuple[str, ...]:
-    return tuple(map(_string, _list(value)))
+    words = _list(value)
+    for word in words:
+        if word.__class__ is not str:
+            raise TypeError(f"{word!r} is no text")
+    return tuple(cast("list[str]", words))
 
 
 def _pair(value: object) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from memsim.context import Context
 from memsim.errors import Attempts, ModelError, StoreError
+from memsim.garbage_collection import garbage_pause
 from memsim.memory.audit import AuditOutcome
 from memsim.memory.codec import JSON
 from memsim.memory.compaction.blobs import NOTHING_OFFLOADED
@@ -181,7 +182,9 @@ class Memory:
             now=self.now(),
             turn=turn,
         )
-        return self._composer.compose(question, where)
+        # Most records that it takes are gone at its end, and would bring a search of all nearer.
+        with garbage_pause():
+            return self._composer.compose(question, where)
 
     def delivered(self, context: Context, *, principal: str, session: str | None = None) -> None:
         """Note that a context was sent: what was used lasts longer, and recalled items are marked.

@@ -13,7 +13,7 @@ from memsim.memory.codec import JSON, check_part, check_whole, reading
 from memsim.memory.deletion import original_of
 from memsim.memory.entry import decode, encode
 from memsim.memory.ingest_queue import IngestQueue
-from memsim.memory.layers.entry_outline import EntryOutline
+from memsim.memory.layers.entry_outline import EntryOutline, PlainFacts
 from memsim.memory.layers.episodic import turn_of
 from memsim.memory.permissions import Where
 from memsim.memory.recall.timeline import read_outline
@@ -154,12 +154,18 @@ class MemoryState:
         """
         self.timeline.take_all(names, said, orders)
 
-    def take_made(self, outlines: Iterable[EntryOutline]) -> None:
+    def take_made(self, outlines: Iterable[EntryOutline | PlainFacts]) -> None:
         """Take in the outlines of what was made of messages, in the order of the store."""
         self.semantic.bring(self._facts(outlines))
 
-    def _facts(self, outlines: Iterable[EntryOutline]) -> Iterator[EntryOutline]:
+    def _facts(
+        self, outlines: Iterable[EntryOutline | PlainFacts]
+    ) -> Iterator[EntryOutline | PlainFacts]:
         for outline in outlines:
+            if isinstance(outline, PlainFacts):
+                self.timeline.made_all(outline.ids, outline.sessions)
+                yield outline
+                continue
             self.timeline.made(outline)
             if outline.layer == "semantic":
                 yield outline

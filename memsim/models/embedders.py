@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import zlib
+from array import array
 from collections import OrderedDict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
@@ -109,28 +110,31 @@ class WordLlamaEmbedder:
         found = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in enumerate(texts):
             # The package pools padded batches; here each text is embedded alone.
-            tokens = self._tokens(text) if text.strip() else []
-            if tokens:
+            tokens = self._tokens(text) if text.strip() else ()
+            if len(tokens):
                 found[row] = unit_vector(self._table[tokens].sum(axis=0, dtype=np.float64))
         return found
 
 
-def _packaged(dimension: int) -> tuple[Callable[[str], list[int]], NDArray[np.float32]]:
+def _packaged(dimension: int) -> tuple[Callable[[str], NDArray[np.intc]], NDArray[np.float32]]:
+    import numpy as np
+
     loaded = _load_wordllama(dimension)
     tokenizer, table = loaded.tokenizer, loaded.embedding
     tokenizer.no_padding()
     tokenizer.no_truncation()
     last = len(table) - 1
 
-    def whole(text: str) -> tuple[int, ...]:
+    def whole(text: str) -> bytes:
+        # Bytes, because the garbage collector would search a tuple for each word.
         encoded = tokenizer.encode(text, add_special_tokens=False).ids
-        return tuple(min(token, last) for token in encoded)
+        return array("i", [min(token, last) for token in encoded]).tobytes()
 
     word = lru_cache(maxsize=_WORDS)(whole)
 
-    def tokens(text: str) -> list[int]:
+    def tokens(text: str) -> NDArray[np.intc]:
         encodable = text.encode("utf-8", "replace").decode()
-        found: list[int] = []
+        found = bytearray()
         for piece in _pieces(encodable):
             parts = piece.split(" ")
             if _alone(piece, parts):
@@ -138,7 +142,7 @@ def _packaged(dimension: int) -> tuple[Callable[[str], list[int]], NDArray[np.fl
                     found += word(part) if len(part) <= _WORD else whole(part)
             else:
                 found += whole(piece)
-        return found
+        return np.frombuffer(found, np.intc)
 
     return tokens, table
 

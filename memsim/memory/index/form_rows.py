@@ -47,8 +47,11 @@ class FormRows:
 
     def update(self, pairs: Iterable[tuple[int, int]]) -> None:
         """Note the rows of forms."""
-        for form, row in pairs:
-            self[form] = row
+        if self._held:
+            for form, row in pairs:
+                self[form] = row
+        else:
+            self._apart.update(pairs)
         if not self._held and len(self._apart) >= MANY:
             self._begin()
 

@@ -377,6 +377,9 @@ COMPARED_FOR_EACH = 10
 _TOGETHER = 64
 """Vectors that are put into lists together; until then they wait, and are compared always."""
 
+_SHELF = 64
+"""Vectors from which on the first ones that come get no room for others."""
+
 KEPT = 1 << 16
 """Vectors that are kept of those that are read; 64 MB at 256 numbers each."""
 
@@ -421,11 +424,15 @@ class NearestVectors:
     def add(self, forms: Sequence[int], vectors: Vectors) -> None:
         """Take unit vectors in, one for each form, shape (len(forms), dimension)."""
         start, end = len(self), len(self) + len(forms)
-        if end > len(self._forms):
-            self._grow(end, vectors.shape[1])
-        self._forms[start:end] = forms
-        if self._known is None:
-            self._vectors[start:end] = vectors
+        if not start and len(forms) >= _SHELF and self._known is None:
+            # A shelf that is read whole seldom grows soon.
+            self._forms, self._vectors = np.array(forms, np.int64), vectors.copy()
+        else:
+            if end > len(self._forms):
+                self._grow(end, vectors.shape[1])
+            self._forms[start:end] = forms
+            if self._known is None:
+                self._vectors[start:end] = vectors
         self._row.update(zip(forms, range(start, end), strict=True))
         self._waiting.update(dict.fromkeys(forms))
         # So many each time, however many come at once: searching between changes nothing.

@@ -23,6 +23,20 @@ class EntryOutline(NamedTuple):
     attributes: tuple[tuple[str, str], ...]
 
 
+class PlainFacts(NamedTuple):
+    """Several facts of one owner, of which there is no more to know than which messages state them.
+
+    Each is in force, and has neither a subject nor attributes. They stand in the order of the
+    store, in columns: most facts are of this kind, and a record of each takes longer to make than
+    all that is done with it.
+    """
+
+    owner: str
+    ids: list[str]
+    sessions: list[str]
+    sources: list[tuple[str, ...]]
+
+
 def outline_made(entry: Entry) -> EntryOutline:
     """The outline of an entry that was made of messages."""
     return EntryOutline(

@@ -190,15 +190,15 @@ class FactMatcher:
         """Take in a fact as it stands now: it can be replaced while it is in force."""
         self.remove(entry)
         if can_be_replaced(entry):
-            self.wait(entry.owner, entry.id)
+            self.wait(entry.owner, [entry.id])
             self._fresh[entry.id] = entry
 
-    def wait(self, owner: str, name: str) -> None:
-        """Take in a fact that can be fetched; it is read when a change is announced.
+    def wait(self, owner: str, names: Iterable[str]) -> None:
+        """Take in facts that can be fetched; they are read when a change is announced.
 
         Most conversations announce none.
         """
-        self._waiting.setdefault(owner, {})[name] = None
+        self._waiting.setdefault(owner, {}).update(dict.fromkeys(names))
 
     def written(self) -> None:
         """Know that all facts can be fetched that were put."""

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from memsim.errors import ModelError, StoreError
 from memsim.language.change_cues import points_back
 from memsim.memory.entry import Entry
-from memsim.memory.layers.entry_outline import EntryOutline
+from memsim.memory.layers.entry_outline import EntryOutline, PlainFacts
 from memsim.memory.layers.fact_links import AMENDED, AMENDS, NUMBERED, REVALUES, FactLinks, linked
 from memsim.memory.layers.fact_matcher import GIVEN_SUBJECT, FactMatcher, can_be_replaced
 from memsim.memory.layers.fact_returns import (
@@ -89,6 +89,9 @@ class FactListener(Protocol):
     def state(self, fact: str, owner: str, source: str | None) -> None:
         """Which message states a fact; None for none."""
 
+    def state_all(self, owner: str, stated: Mapping[str, str]) -> None:
+        """Which message states each of several facts of an owner."""
+
     def succeed(self, owner: str, source: str, successor: str | None) -> None:
         """Nothing of what a message stated is in force any more; another states its successor."""
 
@@ -111,7 +114,8 @@ class Semantic:
         self._links = FactLinks(self._tell)
         self._matcher = FactMatcher(vault.embed, vault.store.get)
         self._returned = ReturnedFacts()
-        self._live: dict[str, dict[str, tuple[str, ...]]] = {}
+        # Ids with blanks between: the garbage collector passes over a table of texts.
+        self._live: dict[str, dict[str, str]] = {}
         self._ended: dict[tuple[str, str], dict[str, _Ended]] = {}
         self._versions: dict[tuple[str, str], FactVersions] = {}
 
@@ -132,7 +136,7 @@ class Semantic:
         for one in (*known, self._links, self._matcher, self._returned):
             one.clear()
 
-    def bring(self, facts: Iterable[Entry | EntryOutline]) -> None:
+    def bring(self, facts: Iterable[Entry | EntryOutline | PlainFacts]) -> None:
         """Take in all facts of some owners, in the order of the store; none is known yet.
 
         Their words are read when a change is next announced.
@@ -140,8 +144,11 @@ class Semantic:
         about: dict[tuple[str, str], list[Entry | EntryOutline]] = {}
         changed: set[tuple[str, str]] = set()
         for entry in facts:
+            if isinstance(entry, PlainFacts):
+                self._bring_plain(entry)
+                continue
             if can_be_replaced(entry):
-                self._matcher.wait(entry.owner, entry.id)
+                self._matcher.wait(entry.owner, [entry.id])
             self._place(entry)
             if entry.subject:
                 of = (entry.owner, entry.subject)
@@ -151,6 +158,16 @@ class Semantic:
         for of, versions in about.items():
             if of in changed:
                 self._link(versions)
+
+    def _bring_plain(self, facts: PlainFacts) -> None:
+        """As `bring`, of plain facts."""
+        self._matcher.wait(facts.owner, facts.ids)
+        said = zip(facts.ids, facts.sources, strict=True)
+        self._listener.state_all(facts.owner, {name: of[-1] for name, of in said if of})
+        live = self._live.setdefault(facts.owner, {})
+        for name, sources in zip(facts.ids, facts.sources, strict=True):
+            for source in sources:
+                _add(live, source, name)
 
     def _place(self, entry: Entry | EntryOutline) -> None:
         """Note which message states a fact, and where it stands among others."""
@@ -162,20 +179,16 @@ class Semantic:
             about = (entry.owner, entry.subject)
             self._versions.setdefault(about, FactVersions()).put(entry)
         if entry.superseded is None:
+            live = self._live.setdefault(entry.owner, {})
             for source in entry.sources:
-                self._set_live(entry, source)
+                _add(live, source, entry.id)
         for source in self._returned.put(entry) if entry.attributes else ():
             self._tell(entry.owner, source)
 
-    def _set_live(self, entry: Entry | EntryOutline, source: str) -> None:
-        live = self._live.setdefault(entry.owner, {})
-        before = live.get(source)
-        live[source] = (*(i for i in before if i != entry.id), entry.id) if before else (entry.id,)
-
     def _set_ended(self, entry: Entry | EntryOutline, source: str) -> None:
         live = self._live.get(entry.owner, {})
-        if entry.id in live.get(source, ()):
-            live[source] = tuple(i for i in live[source] if i != entry.id)
+        if entry.id in live.get(source, ""):
+            live[source] = _without(live[source], entry.id)
 
     def _is_live(self, owner: str, source: str) -> bool:
         """Whether a fact is in force that a message states."""
@@ -363,6 +376,17 @@ class Semantic:
             stale |= dict.fromkeys(after for *_, after in sorted(ended.values()))
         together = dict.fromkeys((*changes, *self._returned.partners(owner, source)))
         self._listener.amend(owner, source, tuple(together), tuple(stale))
+
+
+def _add(live: dict[str, str], source: str, fact: str) -> None:
+    """Note that a message states a fact in force."""
+    before = live.get(source)
+    live[source] = f"{_without(before, fact)} {fact}".lstrip() if before else fact
+
+
+def _without(names: str, name: str) -> str:
+    """Ids with blanks between, without one of them."""
+    return " ".join([other for other in names.split() if other != name])
 
 
 def _is_sure(heir: Entry | EntryOutline) -> bool:

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zlib
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
+from zlib import crc32
 
 from memsim.memory.deletion import original_of
 from memsim.memory.entry import DamagedRecord, instant
-from memsim.memory.layers.entry_outline import EntryOutline, outline_made
+from memsim.memory.layers.entry_outline import EntryOutline, PlainFacts, outline_made
 from memsim.memory.recall.outline_columns import MessageOutline, MessageOutlines
 from memsim.memory.state import MADE, outline_said
 from memsim.message import EPOCH
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from memsim.memory.entry import Entry
     from memsim.memory.stores import Store
-    from memsim.memory.stores.sqlite.store import WrittenOutline
+    from memsim.memory.stores.sqlite.written_outlines import WrittenOutlines
     from memsim.message import TokenCounter
 
 VERSION: Final = 1
@@ -44,6 +45,9 @@ _HEAD: Final = 16
 
 _OF_MESSAGE: Final = 11
 """Values of the outline of a message."""
+
+_OF_MADE: Final = 8
+"""Values of the outline of what was made of messages."""
 
 _TOGETHER: Final = 64
 """Outlines that are read at once."""
@@ -84,7 +88,7 @@ class OutlineCodec:
         check_sum = _check_sum(instant(entry.created), entry.id, text)
         return f"{self._made}{check_sum}{text}"
 
-    def messages(self, store: Store, written: Sequence[WrittenOutline]) -> MessageOutlines:
+    def messages(self, store: Store, written: WrittenOutlines) -> MessageOutlines:
         """The outlines of messages in these rows.
 
         Those of other outlines are made anew of their entries. Raises `DamagedRecord`, or an error
@@ -97,34 +101,48 @@ class OutlineCodec:
             for column, values in zip(columns, zip(*held, strict=True), strict=True):
                 column.extend(values)
         source, session, created, *rest = columns
-        owners = [owner for *_, owner in written]
-        return MessageOutlines(owners, source, session, _moments(created), *rest)
+        return MessageOutlines(written.owners, source, session, _moments(created), *rest)
 
     def made(
-        self, store: Store, written: Sequence[WrittenOutline]
-    ) -> Iterator[EntryOutline | None]:
+        self, store: Store, written: WrittenOutlines
+    ) -> Iterator[EntryOutline | PlainFacts | None]:
         """The outlines of what was made of messages in these rows; None for a message.
 
-        Raises as `messages`.
+        Plain facts that follow each other come together. Raises as `messages`.
         """
-        rows = iter(written)
+        rows = zip(written.ids, written.owners, strict=True)
+        facts = PlainFacts("", [], [], [])
         for held in self._held(store, written):
             for values in held:
-                _, name, _, owner = next(rows)
-                yield None if len(values) == _OF_MESSAGE else _entry(name, owner, values)
+                name, owner = next(rows)
+                plain = _is_plain(values)
+                if facts.ids and not (plain and facts.owner == owner):
+                    yield facts
+                    facts = PlainFacts(owner, [], [], [])
+                if plain:
+                    facts = facts if facts.ids else PlainFacts(owner, [], [], [])
+                    facts.ids.append(name)
+                    facts.sessions.append(values[1])
+                    facts.sources.append(tuple(values[6]))
+                else:
+                    yield None if len(values) == _OF_MESSAGE else _entry(name, owner, values)
+        if facts.ids:
+            yield facts
 
-    def _held(self, store: Store, written: Sequence[WrittenOutline]) -> Iterator[list[list[Any]]]:
+    def _held(self, store: Store, written: WrittenOutlines) -> Iterator[list[list[Any]]]:
         """The values of the outlines in rows, of some at a time.
 
         The garbage collector would look at all that are there at once, and keep them for long.
         """
-        others = [name for _, name, about, _ in written if not self._is_current(about)]
+        made, ids = self._made, written.ids
+        others = [ids[n] for n, about in enumerate(written.about) if not about.startswith(made)]
         anew = {entry.id: self._text(entry) for entry in store.get(others)} if others else {}
-        for start in range(0, len(written), _TOGETHER):
-            some = written[start : start + _TOGETHER]
-            texts = [anew[row[1]] if row[1] in anew else _text(row) for row in some]
+        rows = zip(written.created, ids, written.about, strict=True)
+        for _ in range(0, len(ids), _TOGETHER):
+            some = islice(rows, _TOGETHER)
+            texts = [anew[row[1]] if row[1] in anew else _text(*row) for row in some]
             held: list[list[Any]] = _FROM_JSON(f"[{','.join(texts)}]")[0]
-            if len(held) != len(some):
+            if len(held) != len(texts):
                 raise DamagedRecord("an outline is damaged: it is several")
             yield held
 
@@ -133,12 +151,9 @@ class OutlineCodec:
         held = _message(outline) if isinstance(outline, MessageOutline) else _made(outline)
         return _TO_JSON(held)
 
-    def _is_current(self, about: object) -> bool:
-        return isinstance(about, str) and about.startswith(self._made)
-
 
 def _check_sum(created: str, source: str, text: str) -> str:
-    return f"{zlib.crc32(f'{created}{source}{text}'.encode()):08x}"
+    return f"{crc32(f'{created}{source}{text}'.encode()):08x}"
 
 
 def _message(said: MessageOutline) -> list[object]:
@@ -170,10 +185,21 @@ def _made(made: EntryOutline) -> list[object]:
     ]
 
 
-def _text(row: WrittenOutline) -> str:
-    created, name, about, _ = row
-    text = "" if about is None else about[_HEAD:]
-    if about is None or about[_MADE:_HEAD] != _check_sum(created, name, text):
+def _is_plain(held: list[Any]) -> bool:
+    """Whether an outline is of a fact as `PlainFacts` holds them."""
+    return (
+        len(held) == _OF_MADE
+        and held[0] == "semantic"
+        and held[2] == ""
+        and held[5] is None
+        and held[7] == []
+    )
+
+
+def _text(created: str, name: str, about: str) -> str:
+    text = about[_HEAD:]
+    # As `_check_sum`, without the call: there are many.
+    if about[_MADE:_HEAD] != "%08x" % crc32(f"{created}{name}{text}".encode()):  # noqa: UP031
         raise DamagedRecord("an outline is damaged: its check sum is wrong")
     return text
 

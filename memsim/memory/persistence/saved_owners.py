@@ -10,21 +10,21 @@ messages, all are let go, and read again when they are next asked for.
 
 from __future__ import annotations
 
-from operator import itemgetter
+from operator import add
 from typing import TYPE_CHECKING, Final
 
 from memsim.memory.permissions import Where
 from memsim.memory.state import MADE
+from memsim.memory.stores.sqlite.written_outlines import WrittenOutlines, joined
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from memsim.memory.layers.entry_outline import EntryOutline
+    from memsim.memory.layers.entry_outline import EntryOutline, PlainFacts
     from memsim.memory.permissions import Permissions
     from memsim.memory.persistence.memory_file import MemoryFile
     from memsim.memory.persistence.outline_codec import OutlineCodec
     from memsim.memory.state import MemoryState
-    from memsim.memory.stores.sqlite.store import WrittenOutline
 
 MOST: Final = 500_000
 """Messages that are known at once: about 3 GB, with their vectors in the cache of the store."""
@@ -86,30 +86,58 @@ class SavedOwners:
             raise
         self._known.update(owners)
 
-    def _written(self, owners: Collection[str]) -> list[WrittenOutline]:
-        """The rows of these owners, in the order of the store."""
-        found: list[WrittenOutline] = []
+    def _written(self, owners: Collection[str]) -> list[WrittenOutlines]:
+        """The rows of these owners, shelf by shelf."""
+        found: list[WrittenOutlines] = []
         for owner in sorted(owners):
             where = Where(reader=None, owner=owner, layers=MADE, archived=None)
             found += self._file.sqlite.outlines(where)
-        return sorted(found, key=itemgetter(0, 1)) if len(owners) > 1 else found
+        return found
 
-    def _take(self, written: Sequence[WrittenOutline], order: Mapping[str, int]) -> None:
+    def _take(self, written: Sequence[WrittenOutlines], order: Mapping[str, int]) -> None:
         """Take rows in, by their places in the order.
 
         Raises `StoreError` if a message has no place in the order.
         """
         state, store = self._state, self._state.vault.store
-        said = sorted([row for row in written if row[1] in order], key=lambda row: order[row[1]])
-        names = [name for _, name, _, _ in said]
-        state.take_said(
-            names, self._outlines.messages(store, said), [order[name] for name in names]
-        )
-        made = [row for row in written if row[1] not in order] if order else written
+        parts = [_parted(shelf, order) for shelf in written]
+        said = joined([said for said, _ in parts])
+        places = [order[name] for name in said.ids]
+        if places != (ordered := sorted(places)):
+            said = said.at(sorted(range(len(places)), key=places.__getitem__))
+        state.take_said(said.ids, self._outlines.messages(store, said), ordered)
+        made = _by_creation([made for _, made in parts if made.ids])
         state.take_made(self._made(self._outlines.made(store, made)))
 
-    def _made(self, outlines: Iterable[EntryOutline | None]) -> Iterator[EntryOutline]:
+    def _made(
+        self, outlines: Iterable[EntryOutline | PlainFacts | None]
+    ) -> Iterator[EntryOutline | PlainFacts]:
         for outline in outlines:
             if outline is None:
                 raise self._file.unplaced()
             yield outline
+
+
+_NONE: Final = WrittenOutlines([], [], [], [])
+
+
+def _parted(
+    written: WrittenOutlines, order: Mapping[str, int]
+) -> tuple[WrittenOutlines, WrittenOutlines]:
+    """Messages, which have a place in the order, and what was made of them."""
+    there = [name in order for name in written.ids]
+    if all(there):
+        return written, _NONE
+    if not any(there):
+        return _NONE, written
+    said, made = ([n for n, it in enumerate(there) if it is which] for which in (True, False))
+    return written.at(said), written.at(made)
+
+
+def _by_creation(parts: Sequence[WrittenOutlines]) -> WrittenOutlines:
+    """Parts that are in the order of the store, as one that is."""
+    if len(parts) < 2:
+        return parts[0] if parts else _NONE
+    both = joined(parts)
+    places = [*map(add, both.created, both.ids)]  # instants have the same length
+    return both.at(sorted(range(len(places)), key=places.__getitem__))

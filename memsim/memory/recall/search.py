@@ -95,8 +95,6 @@ HEADER = "Earlier messages that may matter:"
 LEAST = 24
 """Tokens below which a clipped message says too little to be shown."""
 
-REMEMBERED = 1 << 12
-
 _SPELT_IN = 8
 """Best messages in which a word is looked for that a misspelt one may be."""
 
@@ -128,7 +126,10 @@ def _made_from(lines: Iterable[QuoteLine]) -> tuple[str, ...]:
 
 
 class Recollection:
-    """Composes sections of recalled messages, counting each line once while it is remembered.
+    """Composes sections of recalled messages.
+
+    It keeps no line from one section to the next, since records that stay make the garbage
+    collector search everything more often. `counter` knows the lengths of lines.
 
     Args:
         counter: token counts.
@@ -140,7 +141,6 @@ class Recollection:
         self._counter = counter
         self._voice: Literal["system", "user"] = voice
         self._additive = counter.name in _ADDITIVE
-        self._lines: dict[str, QuoteLine] = {}
 
     def section(
         self,
@@ -196,14 +196,8 @@ class Recollection:
         return chosen
 
     def _line(self, message: Message, mark: str) -> QuoteLine:
-        line = self._lines.get(message.id)
-        if line is None or line.message is not message or line.mark != mark:
-            if len(self._lines) >= REMEMBERED:
-                self._lines.clear()
-            text = self._safe(f"{_head(message, mark)}{message.text}")
-            line = QuoteLine(message, text, self._counter.text(text + "\n"), mark)
-            self._lines[message.id] = line
-        return line
+        text = self._safe(f"{_head(message, mark)}{message.text}")
+        return QuoteLine(message, text, self._counter.text(text + "\n"), mark)
 
     def _clipped(self, line: QuoteLine, question: str, room: int) -> QuoteLine:
         """The part of a line that speaks to the question; a long one leaves room for others."""
@@ -300,7 +294,6 @@ class Recaller:
         self._vectors, self._facts = options.vectors, options.facts
         self._counter = counter
         self._lines = Recollection(counter, voice="user")
-        self._messages: dict[str, tuple[Entry, Message]] = {}
 
     def recall(
         self,
@@ -344,7 +337,7 @@ class Recaller:
                 hits, tokens=self._tokens, room=room, policy=self._policy, shown={*shown, *chosen}
             )
         entries = self._vault.fetch(chosen, with_semantic(where))
-        found = _joined((entry, self._read(entry)) for entry in entries)
+        found = _joined((entry, read_message(entry)) for entry in entries)
         about = self._known(set(chosen), where, self._followed(where))
         held = ((e.id, i) for e in entries if (i := self._timeline.source(e.id)) is not None)
         order = self._order(entries, (m for m, _ in found.values()))
@@ -466,7 +459,7 @@ class Recaller:
                 relevance=max(best[entry.id], 0.0),
             )
             for entry in self._vault.fetch([*best], with_semantic(where))
-            for message in [self._read(entry)]
+            for message in [read_message(entry)]
         ]
         found.sort(key=lambda message: -message.relevance)
         # Whoever is asked for their words may speak of anybody, and an overview is of many people.
@@ -560,7 +553,7 @@ class Recaller:
             may = told.get(whose)
             if may is None:
                 may = told[whose] = where.reader is None or where.reader.may_see(_facts_of(whose))
-            return said if may else replace(said, successor=None, amended=(), stale=())
+            return said if may else said._replace(successor=None, amended=(), stale=())
 
         return about
 
@@ -582,15 +575,6 @@ class Recaller:
         if self._permissions is None or where.reader is None:
             return True
         return session is not None and self._permissions.may_follow(where.reader.principal, session)
-
-    def _read(self, entry: Entry) -> Message:
-        """The message of an entry, one object while the entry stays as it is."""
-        held = self._messages.get(entry.id)
-        if held is None or (held[0] is not entry and held[0] != entry):
-            if len(self._messages) >= REMEMBERED:
-                self._messages.clear()
-            held = self._messages[entry.id] = entry, read_message(entry)
-        return held[1]
 
     def _tokens(self, entry: str) -> int:
         about = self._timeline.about(entry)

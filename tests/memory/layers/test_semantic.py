@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 import pytest
@@ -36,6 +36,10 @@ class Listener:
     def state(self, fact: str, owner: str, source: str | None) -> None:
         assert owner
         self.stated[fact] = source
+
+    def state_all(self, owner: str, stated: Mapping[str, str]) -> None:
+        assert owner
+        self.stated |= stated
 
     def succeed(self, owner: str, source: str, successor: str | None) -> None:
         self.told.append((owner, source, successor))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from memsim.memory.entry import Entry, read_message
+from memsim.errors import StoreError
 from memsim.memory.options import MemoryOptions, RecallPolicy
 from memsim.memory.permissions import ReadGrant
 from memsim.memory.recall import search
-from memsim.memory.recall.search import HEADER
-from memsim.message import Message
+from memsim.memory.recall.search import HEADER, QuoteLine
 from tests.memory.remembering import Remembering
 
 CODE = "The gate code is 4711."
@@ -101,22 +101,51 @@ def test_a_line_says_when_it_was_replaced(*, restart: bool) -> None:
     assert old in recalled(other, "My bus?")
 
 
-def test_an_entry_is_read_once_while_it_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However often it is found; what is written in its place is read anew."""
-    read: list[str] = []
-
-    def counted(entry: Entry) -> Message:
-        read.append(entry.id)
-        return read_message(entry)
-
-    monkeypatch.setattr(search, "read_message", counted)
+def test_an_entry_that_changes_is_read_anew() -> None:
+    """However often it was found before, what is written in its place is quoted."""
     it = Remembering(options=MEANING, budget=4096)
     told, *_ = it.say(CODE, TALK)
     lines = [recalled(it, QUESTION) for _ in range(3)]
 
     assert lines[0] == lines[1] == lines[2]
-    assert len(read) == len(set(read))
     entry = it.memory.vault.own("ana", "episodic", told)
     assert entry is not None
     it.memory.vault.put([replace(entry, text=entry.text.replace("4711", "4712"))])
     assert any("4712" in line for line in recalled(it, QUESTION))
+
+
+def test_a_context_leaves_no_lines_behind() -> None:
+    """The garbage collector searches everything sooner, the more records stay."""
+    it = Remembering(options=MEANING, budget=4096)
+    it.say(CODE, TALK)
+
+    assert recalled(it, QUESTION)
+    gc.collect()
+    assert not [held for held in gc.get_objects() if isinstance(held, QuoteLine)]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_garbage_collector_rests_while_a_context_is_composed(
+    monkeypatch: pytest.MonkeyPatch,
+    enabled: bool,
+) -> None:
+    """It is as it was afterwards, also where that fails: it is the program's own."""
+    it = Remembering(options=MEANING, budget=4096)
+    it.say(CODE, TALK)
+    seen: list[bool] = []
+
+    def failing(*_: object, **__: object) -> object:
+        seen.append(gc.isenabled())
+        raise StoreError("gone")
+
+    try:
+        (gc.enable if enabled else gc.disable)()
+        assert recalled(it, QUESTION)
+        assert enabled == gc.isenabled()
+        monkeypatch.setattr(search, "quote_section", failing)
+        with pytest.raises(StoreError):
+            recalled(it, QUESTION)
+        assert enabled == gc.isenabled()
+    finally:
+        gc.enable()
+    assert [False] == seen

@@ -722,8 +722,9 @@ def test_an_unchanged_entry_is_read_once(path: Path) -> None:
 
 def holds_text(store: SQLite, text: str) -> bool:
     """Whether a store keeps an entry with this text in memory."""
-    held = store._entries._held.values()
-    return any(text in e.text for _, e in held)
+    read = store._entries
+    entries = any(text in held.text for held in read._held.values())
+    return entries or any(text in row[-1] for row in read._rows.values())
 
 
 def test_what_was_read_in_a_transaction_that_failed_is_read_again(path: Path) -> None:
@@ -938,3 +939,24 @@ def test_those_that_are_admitted_are_told(
     assert [{ours.id}, {theirs.id}] == [store.admitted(ids, w) for w in (ann, bob)]
     for one in (store, other):
         one.close()
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_the_terms_of_a_shelf_are_those_of_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """A table of terms is kept of few shelves, and gives way when others come to a shelf."""
+    monkeypatch.setattr("memsim.memory.stores.sqlite.cache.TOGETHER", 1)
+    monkeypatch.setattr(cache, "MOST_TERMS", most)
+    store = SQLite(tmp_path / "store.sqlite3")
+    store.write([entry("a", "falcon"), entry("b", "river", "bob")])
+    ann, bob = seen_by("ann"), seen_by("bob")
+
+    def held() -> list[bool]:
+        asked = [(who, word) for word in ("falcon", "river", "heron") for who in (ann, bob)]
+        return [store.mentions(word, who) for who, word in asked]
+
+    assert [True, False, False, True, False, False] == held()
+    store.write([entry("c", "heron")])
+    assert [True, False, False, True, True, False] == held()
+    store.close()

@@ -11,7 +11,7 @@ from array import array
 from bisect import bisect_left
 from collections import OrderedDict
 from functools import partial
-from operator import itemgetter
+from operator import add
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -21,13 +21,14 @@ from memsim.memory.index.nearest_vectors import EXACT_ON_SHELF, NearestVectors
 from memsim.memory.index.postings import Postings
 from memsim.memory.stores.sqlite import rows
 from memsim.memory.stores.sqlite.rows import TermPlaces
+from memsim.memory.stores.sqlite.written_outlines import WrittenOutlines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from memsim.memory.entry import Shelf
     from memsim.memory.permissions import Where
-    from memsim.memory.stores.sqlite.rows import EntryRow
+    from memsim.memory.stores.sqlite.rows import EntryRow, ShelfList
     from memsim.models import Vectors
 
 
@@ -172,6 +173,9 @@ MOST_ABSENT: Final = 1024
 MOST_QUESTIONS: Final = 256
 """Questions of permission whose answers are kept."""
 
+MOST_TERMS: Final = 8
+"""Shelves whose terms are kept as a table: those of a few people who ask."""
+
 READ_AT_ONCE: Final = 8192
 """Vectors that are read together when a shelf is searched first."""
 
@@ -223,38 +227,41 @@ class CachedShelf:
             return
         self._list(connection)
 
-    def outlines(self, connection: sqlite3.Connection) -> list[tuple[str, str, str | None]]:
-        """Creation and id of its entries, in this order, each with its outline.
+    def outlines(self, connection: sqlite3.Connection) -> WrittenOutlines:
+        """The outlines of its entries, by creation and then by id.
 
         Raises `Damaged` if one is missing, or they are not in order.
         """
-        listed = self._list(connection)
-        about = rows.outlines(connection, self.number)
-        if len(about) != len(listed):
+        created, ids, listed, _ = self._list(connection)
+        numbers, about = rows.outlines(connection, self.number)
+        if numbers != sorted(listed):
             raise DamagedRecord(f"the entries of shelf {self.number} are not those written")
-        return [(created, source, about[number]) for created, source, number, _ in listed]
+        if numbers != listed:
+            written = dict(zip(numbers, about, strict=True))
+            about = [written[number] for number in listed]
+        return WrittenOutlines(created, ids, about, [self.shelf.owner] * len(ids))
 
-    def _list(self, connection: sqlite3.Connection) -> list[tuple[str, str, int, int]]:
-        """Read what its entries are called, and when they were created.
-
-        Gives creation, id, number and length of each, in the order of the first two.
-        """
-        found = connection.execute(
-            "SELECT created, id, number, length FROM entries WHERE shelf = ? ORDER BY created, id",
-            (self.number,),
-        ).fetchall()
+    def _list(self, connection: sqlite3.Connection) -> ShelfList:
+        """Read what its entries are called, and when they were created."""
+        found = rows.shelf_list(connection, self.number)
         if self._shelving.unread and not self._checked:
-            if len(found) != self.entries or found != sorted(found):
+            # Instants have the same length.
+            places = [*map(add, found.created, found.ids)]
+            if len(places) != self.entries or places != sorted(places):
                 raise DamagedRecord(f"the entries of shelf {self.number} are not those written")
             self._checked = True
-        if len(found) <= LISTED and self._created is None:
-            self._shelving.make_room(len(found))
-            self._created = {number: created for created, _, number, _ in found}
-            self._ids = {number: source for _, source, number, _ in found}
+        numbers = found.numbers
+        if len(numbers) <= LISTED and self._created is None:
+            self._shelving.make_room(len(numbers))
+            self._created = dict(zip(numbers, found.created, strict=True))
+            self._ids = dict(zip(numbers, found.ids, strict=True))
         if self._numbers is None:
-            by_number = sorted(found, key=itemgetter(2))
-            self._numbers = array("q", [number for _, _, number, _ in by_number])
-            self._lengths = array("i", [length for _, _, _, length in by_number])
+            lengths = found.lengths
+            if numbers != sorted(numbers):
+                of = dict(zip(numbers, lengths, strict=True))
+                numbers = sorted(numbers)
+                lengths = [of[number] for number in numbers]
+            self._numbers, self._lengths = array("q", numbers), array("i", lengths)
         return found
 
     def unlist(self) -> None:
@@ -335,11 +342,10 @@ class CachedShelf:
             return True
         version = self._shelving.tail.version
         if self._vocabulary_of != version:
-            # One text, since the garbage collector would look at each term of a set.
-            terms = rows.vocabulary(connection, self.number)
-            self._vocabulary = "\n".join(("", *sorted(terms), ""))
+            # One text, since a table of the terms would take ten times as much.
+            self._vocabulary = "\n".join(rows.vocabulary(connection, self.number))
             self._vocabulary_of = version
-        return f"\n{rows.short(term)}\n" in self._vocabulary
+        return rows.short(term) in self._shelving.terms(self.number, self._vocabulary)
 
     def read_vectors(self, connection: sqlite3.Connection, dimension: int) -> NearestVectors:
         """Its vectors, by number."""
@@ -383,6 +389,7 @@ class ShelfCache:
         self._postings: OrderedDict[tuple[int, str], Postings] = OrderedDict()
         self._size = 0
         self._absent: dict[tuple[int, str], Postings] = {}
+        self._terms: dict[int, tuple[str, dict[str, None]]] = {}
         self._listed = 0
 
     def __iter__(self) -> Iterator[CachedShelf]:
@@ -538,6 +545,17 @@ class ShelfCache:
         while self._size > MOST_PLACES and len(self._postings) > 1:
             _, dropped = self._postings.popitem(last=False)
             self._size -= dropped.documents + LIST_SIZE
+        return found
+
+    def terms(self, shelf: int, vocabulary: str) -> Mapping[str, None]:
+        """The terms of a shelf's vocabulary, which stand on lines of their own."""
+        text, found = self._terms.get(shelf, ("", {}))
+        if text is not vocabulary:
+            if len(self._terms) >= MOST_TERMS:
+                self._terms.clear()
+            # No set: the garbage collector would look at each term.
+            found = dict.fromkeys(vocabulary.split("\n"))
+            self._terms[shelf] = vocabulary, found
         return found
 
     def _take(self, number: int, shelf: Shelf) -> CachedShelf:

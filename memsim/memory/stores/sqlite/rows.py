@@ -246,26 +246,27 @@ class ReadEntries:
     def __init__(self) -> None:
         self._epoch = 0
         self._changes = -1
-        self._held: dict[str, tuple[tuple[int, int, str, str, int, int, str], Entry]] = {}
+        # Apart, because the garbage collector passes over rows that stand in no record.
+        self._rows: dict[str, tuple[int, int, str, str, int, int, str]] = {}
+        self._held: dict[str, Entry] = {}
         self._sure: dict[str, None] = {}
 
     def known(self, source: str) -> Entry | None:
         """The entry with an id, where its row is known to be as it was read."""
-        return self._held[source][1] if source in self._sure else None
+        return self._held[source] if source in self._sure else None
 
     def read(self, row: tuple[int, int, str, str, int, int, str]) -> Entry:
         """The entry of a row, as `read` gives it. Raises `Damaged` if the row is."""
         source = row[2]
-        held = self._held.get(source)
-        if held is None or held[0] != row:
+        if self._rows.get(source) != row:
             entry = read(row)
             if len(row[6]) > _LARGEST:
                 return entry
             if len(self._held) >= _REMEMBERED:
                 self.forget()
-            held = self._held[source] = row, entry
+            self._rows[source], self._held[source] = row, entry
         self._sure[source] = None
-        return held[1]
+        return self._held[source]
 
     def refresh(self, epoch: int, changes: int) -> None:
         """Keep nothing of before an erasure, and be sure of nothing of before a change."""
@@ -278,6 +279,7 @@ class ReadEntries:
 
     def forget(self) -> None:
         """Read everything again when it is next asked for."""
+        self._rows.clear()
         self._held.clear()
         self._sure.clear()
 
@@ -294,13 +296,58 @@ def pack(vector: Vectors) -> bytes:
     return raw + zlib.crc32(raw).to_bytes(4, "little")
 
 
-def outlines(connection: sqlite3.Connection, shelf: int) -> dict[int, str | None]:
-    """The outlines of the entries on a shelf, by number; None for one that has none."""
-    first, last = span(shelf)
-    found = connection.execute(
-        "SELECT place - ?, about FROM beside WHERE place BETWEEN ? AND ?", (first, first, last)
+class ShelfList(NamedTuple):
+    """What the entries on a shelf are called, in columns, by creation and then by id."""
+
+    created: list[str]
+    ids: list[str]
+    numbers: list[int]
+    lengths: list[int]
+
+
+def shelf_list(connection: sqlite3.Connection, shelf: int) -> ShelfList:
+    """What the entries on a shelf are called.
+
+    Raises `DamagedRecord` or `ValueError` if a value is damaged.
+    """
+    # Joined inside SQLite, since each row of a long list would be a record for the garbage
+    # collector to search.
+    created, ids, numbers, lengths = connection.execute(
+        "SELECT group_concat(created), group_concat(id), group_concat(number), group_concat(length)"
+        " FROM (SELECT created, id, number, length FROM entries WHERE shelf = ?"
+        " ORDER BY created, id)",
+        (shelf,),
+    ).fetchone()
+    if numbers is None:
+        return ShelfList([], [], [], [])
+    found = ShelfList(
+        created.split(","),
+        ids.split(","),
+        [*map(int, numbers.split(","))],
+        [*map(int, lengths.split(","))],
     )
-    return dict(found)
+    if any(len(column) != len(found.numbers) for column in found):
+        raise DamagedRecord(f"the entries of shelf {shelf} are damaged")
+    return found
+
+
+def outlines(connection: sqlite3.Connection, shelf: int) -> tuple[list[int], list[str]]:
+    """The outlines of the entries on a shelf, with their numbers; an empty one where there is none.
+
+    Raises `DamagedRecord` if one is damaged.
+    """
+    first, last = span(shelf)
+    numbers, about = connection.execute(
+        "SELECT group_concat(place - ?), group_concat(coalesce(about, ''), char(10)) FROM"
+        " (SELECT place, about FROM beside WHERE place BETWEEN ? AND ? ORDER BY place)",
+        (first, first, last),
+    ).fetchone()
+    if numbers is None:
+        return [], []
+    found = [*map(int, numbers.split(","))], about.split("\n")
+    if len(found[0]) != len(found[1]):
+        raise DamagedRecord(f"an outline of shelf {shelf} is damaged")
+    return found
 
 
 def shelf_vectors(
@@ -401,11 +448,14 @@ def name_terms(connection: sqlite3.Connection) -> None:
 def vocabulary(connection: sqlite3.Connection, shelf: int) -> set[str]:
     """The terms of a shelf that are in the index, as `short` gives them."""
     start = f"{shelf}~"
-    found = connection.execute(
-        "SELECT term FROM temp.vocabulary WHERE term >= ? AND term < ?",
+    (joined,) = connection.execute(
+        "SELECT group_concat(term) FROM temp.vocabulary WHERE term >= ? AND term < ?",
         (start, f"{start[:-1]}\x7f"),
-    )
-    return {token[len(start) : token.rindex("~")] for (token,) in found}
+    ).fetchone()
+    if joined is None:
+        return set()
+    # The tokenizer parts words at commas, so none is in a term.
+    return {token[len(start) : token.rindex("~")] for token in joined.split(",")}
 
 
 def ranked(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:

@@ -8,7 +8,6 @@ import sqlite3
 from contextlib import contextmanager
 from heapq import merge
 from itertools import islice
-from operator import itemgetter
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -30,15 +29,13 @@ if TYPE_CHECKING:
     from memsim.memory.index.postings import ScoredNumbers, ShelfWords
     from memsim.memory.permissions import Where
     from memsim.memory.stores import WriteItem
+    from memsim.memory.stores.sqlite.written_outlines import WrittenOutlines
     from memsim.models import Vectors
 
 _Found = TypeVar("_Found")
 
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _ASKED_AT_ONCE: Final = 500
-
-WrittenOutline = tuple[str, str, str | None, str]
-"""Creation and id of an entry, its outline, and its owner."""
 
 _FEW: Final = 16
 """Shelves of a search of which it is kept in memory what their entries are called."""
@@ -259,14 +256,10 @@ class SQLite:
                 found.update(source for source, shelf in rows_there if shelf in long)
             return found
 
-    def outlines(self, where: Where) -> list[WrittenOutline]:
-        """The outlines of the admitted entries, in the order of `find`."""
+    def outlines(self, where: Where) -> list[WrittenOutlines]:
+        """The outlines of the admitted entries, of each shelf in the order of `find`."""
         with self._reading() as connection:
-            found: list[WrittenOutline] = []
-            for held in self._shelving.admitted(where):
-                owner = held.shelf.owner
-                found += [(*row, owner) for row in held.outlines(connection)]
-            return sorted(found, key=itemgetter(0, 1))
+            return [held.outlines(connection) for held in self._shelving.admitted(where)]
 
     def count(self, where: Where) -> int:
         """How many entries are admitted; see `Store`."""
