@@ -45,6 +45,7 @@ from memsim.memory.layers.fact_versions import (
     restated,
     version_key,
 )
+from memsim.memory.layers.live_facts import LiveFacts
 from memsim.memory.permissions import Where
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class Semantic:
         self._links = FactLinks(self._tell)
         self._matcher = FactMatcher(vault.embed, vault.store.get)
         self._returned = ReturnedFacts()
-        self._live: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._live = LiveFacts()
         self._ended: dict[tuple[str, str], dict[str, _Ended]] = {}
         self._versions: dict[tuple[str, str], FactVersions] = {}
 
@@ -162,24 +163,9 @@ class Semantic:
             about = (entry.owner, entry.subject)
             self._versions.setdefault(about, FactVersions()).put(entry)
         if entry.superseded is None:
-            for source in entry.sources:
-                self._set_live(entry, source)
+            self._live.put(entry)
         for source in self._returned.put(entry) if entry.attributes else ():
             self._tell(entry.owner, source)
-
-    def _set_live(self, entry: Entry | EntryOutline, source: str) -> None:
-        live = self._live.setdefault(entry.owner, {})
-        before = live.get(source)
-        live[source] = (*(i for i in before if i != entry.id), entry.id) if before else (entry.id,)
-
-    def _set_ended(self, entry: Entry | EntryOutline, source: str) -> None:
-        live = self._live.get(entry.owner, {})
-        if entry.id in live.get(source, ()):
-            live[source] = tuple(i for i in live[source] if i != entry.id)
-
-    def _is_live(self, owner: str, source: str) -> bool:
-        """Whether a fact is in force that a message states."""
-        return bool(self._live.get(owner, {}).get(source))
 
     def record(
         self, owner: str, session: str, stated: Sequence[FactStatement]
@@ -279,8 +265,8 @@ class Semantic:
             self._links.remove(entry)
             self._returned.remove(entry)
             self._listener.state(entry.id, entry.owner, None)
+            self._live.remove(entry)
             for source in entry.sources:
-                self._set_ended(entry, source)
                 self._say(entry, source, None)
             self._versions.get((entry.owner, entry.subject), FactVersions()).drop(entry.id)
         for about in sorted({(e.owner, e.subject) for e in entries if e.subject}):
@@ -288,8 +274,8 @@ class Semantic:
 
     def free(self, owner: str, sources: Collection[str]) -> None:
         """Note that messages are gone, and others may have their ids, whatever they stated."""
+        self._live.free(owner, sources)
         for source in sources:
-            self._live.get(owner, {}).pop(source, None)
             self._ended.pop((owner, source), None)
         self._links.free(owner, sources)
         self._returned.free(owner, sources)
@@ -331,7 +317,7 @@ class Semantic:
     def _replaced(self, entry: Entry | EntryOutline, heir: Entry | EntryOutline | None) -> None:
         assert entry.superseded is not None  # noqa: S101 - else nothing could have replaced it
         for source in entry.sources:
-            self._set_ended(entry, source)
+            self._live.end(entry, source)
             ended = None
             again = self._returned.holds(entry.owner, source, entry.subject)
             if heir is not None and _is_sure(heir) and source not in heir.sources and not again:
@@ -347,7 +333,7 @@ class Semantic:
             known.pop(entry.id, None)
         else:
             known[entry.id] = ended
-        replaced = known and not self._is_live(*about)
+        replaced = known and not self._live.states(*about)
         self._listener.succeed(*about, max(known.values())[-1] if replaced else None)
         if not known:
             del self._ended[about]
@@ -358,7 +344,7 @@ class Semantic:
         # What is only near in meaning may be wrong: it neither brings anything up, nor marks it.
         changes = dict.fromkeys(self._links.changes(owner, source, (REVALUES,)))
         stale = dict(changes)
-        if self._is_live(owner, source):
+        if self._live.states(owner, source):
             ended = self._ended.get((owner, source), {})
             stale |= dict.fromkeys(after for *_, after in sorted(ended.values()))
         together = dict.fromkeys((*changes, *self._returned.partners(owner, source)))

@@ -18,9 +18,9 @@ from memsim.fast_dataclass import fast_init
 from memsim.language.text import index_terms
 from memsim.memory.entry import ROLE
 from memsim.memory.index.entry_numbers import EntryNumbers
+from memsim.memory.index.message_numbers import MessageNumbers
 from memsim.memory.recall.instructions import is_standing, standing_matter
 from memsim.memory.recall.made_columns import MadeColumns
-from memsim.memory.recall.message_numbers import MessageNumbers
 from memsim.memory.recall.outline_columns import MessageOutline, OutlineColumns, microseconds
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.memory.recall.made_columns import MadeColumns
-from memsim.memory.recall.message_numbers import MessageNumbers
 
 OWNERS = st.sampled_from(["ana", "ben"])
 SOURCES = st.sampled_from(["m1", "m2", "x"])
@@ -43,19 +42,3 @@ def test_facts_are_known_as_in_tables(steps: list[tuple[str, ...]]) -> None:
 
     for session in ("s1", "s2", "none"):
         assert sorted(columns.of(session)) == sorted(i for i, s in sessions.items() if s == session)
-
-
-@given(st.lists(st.tuples(SOURCES, st.integers(0, 5), st.booleans()), max_size=30))
-def test_numbers_of_a_message_stand_as_they_came(steps: list[tuple[str, int, bool]]) -> None:
-    """One or several; those that are taken out leave the others in their order."""
-    numbers = MessageNumbers()
-    plain: dict[str, list[int]] = {}
-    for source, number, come in steps:
-        here = plain.setdefault(source, [])
-        if come and number not in here:
-            numbers.add(source, number)
-            here.append(number)
-        elif not come and number in here:
-            here.remove(number)
-            assert numbers.remove(source, number) == bool(here)
-        assert {i: [*numbers[i]] for i in plain} == plain

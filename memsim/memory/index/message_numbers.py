@@ -1,4 +1,7 @@
-"""The numbers of one owner's messages by id: one, or one for each passage of a long result."""
+"""Numbers by the id of a message, for one owner: one for most messages, several for some.
+
+A message has an entry, or one for each passage of a long result; and each fact that it states.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +46,13 @@ class MessageNumbers:
         if len(left) > 1:
             self._more[source] = array("i", left)
             return True
-        self._more.pop(source, None)
-        if source in self._first:
-            self._first.pop(source)
+        self.drop(source)
         if left:
             self._first.add(source, left[0])
         return bool(left)
+
+    def drop(self, source: str) -> None:
+        """Forget a message."""
+        self._more.pop(source, None)
+        if source in self._first:
+            self._first.pop(source)
