@@ -285,13 +285,14 @@ class ScoreTally:
 
     def __init__(self) -> None:
         self._sums = np.zeros(1024)
-        self._marks = np.zeros(1024, np.int64)
+        self._marks = np.zeros(1024, np.int32)
 
     def reserve(self, count: int) -> None:
         """Make room for numbers below this."""
         if count > len(self._sums):
-            self._sums = np.zeros(2 * count)
-            self._marks = np.zeros(2 * count, np.int64)
+            room = count + count // 4
+            self._sums = np.zeros(room)
+            self._marks = np.zeros(room, np.int32)
 
     def add(self, numbers: Numbers, scores: Scores) -> None:
         """Add scores, in this order; a number may come more than once."""
@@ -299,7 +300,7 @@ class ScoreTally:
 
     def distinct(self, numbers: Numbers) -> Numbers:
         """The numbers, each once."""
-        order = np.arange(len(numbers))
+        order = np.arange(len(numbers), dtype=np.int32)
         self._marks[numbers] = order
         once: Numbers = numbers[self._marks[numbers] == order]
         return once
