@@ -25,11 +25,13 @@ def test_messages_state_what_sets_of_facts_say(steps: list[tuple[Entry, str]]) -
     """Facts come into force, end for a message, and go; so do messages."""
     facts = LiveFacts()
     live: set[tuple[str, str, str]] = set()
+    known: set[str] = set()
     for fact, way in steps:
         here = {(fact.owner, source, fact.id) for source in fact.sources}
         if way == "put":
             facts.put(fact)
             live |= here
+            known.add(fact.id)
         elif way == "end":
             for source in fact.sources:
                 facts.end(fact, source)
@@ -40,6 +42,8 @@ def test_messages_state_what_sets_of_facts_say(steps: list[tuple[Entry, str]]) -
         elif {of for of in live if of[2] == fact.id} <= here:
             facts.remove(fact)
             live -= here
+            known.discard(fact.id)
+        assert len(facts._facts) == len(known)
         stated = {(owner, source) for owner, source, _ in live}
         for owner in OWNERS:
             for source in SOURCES:
