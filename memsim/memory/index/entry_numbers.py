@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 LATEST: Final = 20_000
 """Ids that have a dictionary before they are put into columns."""
 
+ASKED: Final = 4_096
+"""Ids in the columns that stay in a dictionary once they were asked for."""
+
 _DIGEST: Final = 16
 """Bytes of an id."""
 
@@ -32,6 +35,7 @@ class EntryNumbers:
     def __init__(self, *, again: bool = True) -> None:
         self._again = again
         self._latest: dict[str, int] = {}
+        self._asked: dict[str, int] = {}
         self._digests = bytearray()
         self._others: dict[int, str] = {}
         """Ids of any other form."""
@@ -55,8 +59,12 @@ class EntryNumbers:
     def get(self, name: str) -> int | None:
         """The number of an id; None where it has none."""
         found = self._latest.get(name)
-        if found is None and self._numbers and (at := self._find(name)) is not None:
-            return self._numbers[at]
+        if found is None and self._numbers:
+            found = self._asked.get(name)
+            if found is None and (at := self._find(name)) is not None:
+                if len(self._asked) >= ASKED:
+                    self._asked.clear()
+                found = self._asked[name] = self._numbers[at]
         return found
 
     def name(self, number: int) -> str:
@@ -125,6 +133,7 @@ class EntryNumbers:
                 return None
             number = self._numbers.pop(at)
             del self._halves[at]
+            self._asked.pop(name, None)
         self._others.pop(number, None)
         self._digests[number * _DIGEST : (number + 1) * _DIGEST] = _NOTHING
         self._count -= 1

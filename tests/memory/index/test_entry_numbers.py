@@ -30,6 +30,7 @@ def test_numbers_are_found_as_in_a_dictionary(
     expected: dict[str, int] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(entry_numbers, "LATEST", latest)
+        patch.setattr(entry_numbers, "ASKED", 2)
         found = EntryNumbers(again=again)
         for name, come in steps:
             before = found.given
@@ -65,8 +66,14 @@ def test_nothing_stays_of_an_id_that_is_gone(monkeypatch: pytest.MonkeyPatch) ->
     for name in ("ab" * 16, "cd" * 16, "x"):
         numbers.add(name)
     for name in ("ab" * 16, "cd" * 16, "x"):
+        assert name in numbers
         numbers.pop(name)
-    left = (numbers._latest, numbers._others, [*numbers._halves], [*numbers._numbers])
+    left = (
+        numbers._latest | numbers._asked,
+        numbers._others,
+        [*numbers._halves],
+        [*numbers._numbers],
+    )
     assert left == ({}, {}, [], [])
     assert not any(numbers._digests)
 
