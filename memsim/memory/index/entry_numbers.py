@@ -143,9 +143,13 @@ class EntryNumbers:
 
     def _find(self, name: str) -> int | None:
         """Where an id stands in the columns."""
-        if not is_digest(name):
+        if len(name) != 2 * _DIGEST:
             return None
-        halves, half = self._halves, int(name[_DIGEST:], 16)
+        try:
+            half = int(name[_DIGEST:], 16)
+        except ValueError:
+            return None
+        halves = self._halves
         at = bisect_left(halves, half)
         while at < len(halves) and halves[at] == half:
             if self.name(self._numbers[at]) == name:

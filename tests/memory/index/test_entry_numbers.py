@@ -18,7 +18,18 @@ LEAN = 50
 IDS = st.one_of(
     st.integers(0, 12).map("{:032x}".format),
     st.integers(0, 12).map(lambda n: f"{n:016x}{'f' * 16}"),
-    st.sampled_from(["", "m1", "F" * 32, "é" * 32, "0 " * 16, "f" * 31]),
+    st.sampled_from(
+        [
+            "",
+            "m1",
+            "F" * 32,
+            f"{0:016x}{'F' * 16}",
+            f"{0:016x}-{1:015x}",
+            "é" * 32,
+            "0 " * 16,
+            "f" * 31,
+        ]
+    ),
 )
 
 
