@@ -872,7 +872,7 @@ def test_few_lists_of_words_are_kept_in_memory(path: Path, monkeypatch: pytest.M
     found = [store.lexical(word, ALL, 50) for word in words]
     store.close()
 
-    monkeypatch.setattr(cache, "MOST_PLACES", 10 * 21)
+    monkeypatch.setattr(cache, "MOST_PLACES", 10 * 41)
     store = SQLite(path)
     assert found == [store.lexical(word, ALL, 50) for word in words]
     assert 0 < len(store._shelving._postings) <= 10
