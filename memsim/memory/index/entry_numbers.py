@@ -51,6 +51,12 @@ class EntryNumbers:
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self.get(name) is not None
 
+    def __getitem__(self, name: str) -> int:
+        number = self.get(name)
+        if number is None:
+            raise KeyError(name)
+        return number
+
     @property
     def given(self) -> int:
         """One more than the greatest number that was ever given."""

@@ -421,6 +421,15 @@ class _Change(NamedTuple):
 
 
 _UNCHANGED = _Change()
+
+
+class _InForce(NamedTuple):
+    """Standing messages in force: what each is about, and the id of each."""
+
+    matter: Mapping[str, frozenset[str]]
+    sources: Mapping[str, str]
+
+
 _NOTHING: frozenset[str] = frozenset()
 
 
@@ -492,6 +501,8 @@ class Timeline:
         self._made = MadeColumns()
         self._episodes: dict[str, tuple[str, str]] = {}
         self._standing: dict[str, dict[str, frozenset[str]]] = {}
+        self._in_force: dict[str, _InForce] = {}
+        """Of an owner, until something changes it."""
         self._count = 0
 
     def __contains__(self, entry: object) -> bool:
@@ -519,7 +530,7 @@ class Timeline:
         self._said.put(number, said)
         self._place([number], [place])
         if said.matter is not None:
-            self._standing.setdefault(owner, {})[name] = frozenset(said.matter.split())
+            self._stand(name, owner, said.matter)
         self._numbers_of(owner).add(said.source, number)
         self._speakers.setdefault(session, Counter())[owner] += 1
         moment = None
@@ -541,9 +552,14 @@ class Timeline:
         self._place(numbers, orders)
         for name, owner, matter in zip(names, said.owner, said.matter, strict=True):
             if matter is not None:
-                self._standing.setdefault(owner, {})[name] = frozenset(matter.split())
+                self._stand(name, owner, matter)
         self._join_talk(numbers, said)
         self._count = max(self._count, *orders) + 1
+
+    def _stand(self, name: str, owner: str, matter: str) -> None:
+        """Note what a standing message is about."""
+        self._standing.setdefault(owner, {})[name] = frozenset(matter.split())
+        self._in_force.pop(owner, None)
 
     def _place(self, numbers: Sequence[int], orders: Sequence[int]) -> None:
         """Note when messages were said that stand in no episode."""
@@ -615,14 +631,15 @@ class Timeline:
         self._changed.pop(number, None)
         self._known.pop(entry, None)
         self._talk.take_out(number)
-        self._standing.get(owner, {}).pop(entry, None)
+        if self._standing.get(owner, {}).pop(entry, None) is not None:
+            self._in_force.pop(owner, None)
         speakers = self._speakers[session]
         speakers[owner] -= 1
         if not speakers[owner]:
             del speakers[owner]
         return self._of[owner].remove(source, number)
 
-    def waiting(self, owner: str, session: str) -> Iterable[str]:
+    def waiting(self, owner: str, session: str) -> Iterator[str]:
         """Ids of the entries of an owner's messages that stand in no episode yet, oldest first."""
         self.need([owner])
         said = self._said.by(owner, self._talk.said_in(session))
@@ -649,7 +666,10 @@ class Timeline:
     def _change(self, number: int, change: _Change) -> None:
         if change != self._changed.get(number, _UNCHANGED):
             self._changed[number] = change
-            self._known.pop(self._ids.name(number), None)
+            name, owner = self._ids.name(number), self._said.owner(number)
+            self._known.pop(name, None)
+            if name in self._standing.get(owner, {}):
+                self._in_force.pop(owner, None)
 
     def state(self, fact: str, owner: str, source: str | None) -> None:
         """Note which message states a fact; None where that is gone, or has other words."""
@@ -666,13 +686,24 @@ class Timeline:
 
     def standing(self, owner: str) -> Mapping[str, frozenset[str]]:
         """What each instruction or preference in force of an owner is about, by entry, in order."""
+        return self._in_force_of(owner).matter
+
+    def standing_sources(self, owner: str) -> Mapping[str, str]:
+        """The id of the message that each of these entries holds."""
+        return self._in_force_of(owner).sources
+
+    def _in_force_of(self, owner: str) -> _InForce:
         self.need([owner])
-        found = self._standing.get(owner, {})
-        return {i: m for i, m in found.items() if self._change_of(i).successor is None}
+        found = self._in_force.get(owner)
+        if found is None:
+            held = self._standing.get(owner, {})
+            matter = {i: m for i, m in held.items() if self._change_of(i).successor is None}
+            sources = {i: self._said.source(self._ids[i]) for i in matter}
+            found = self._in_force[owner] = _InForce(matter, sources)
+        return found
 
     def _change_of(self, entry: str) -> _Change:
-        number = self._ids.get(entry)
-        return _UNCHANGED if number is None else self._changed.get(number, _UNCHANGED)
+        return self._changed.get(self._ids[entry], _UNCHANGED)
 
     def entries(self, owner: str, source: str) -> list[str]:
         """Ids of the entries that hold an owner's message; none where it is not known."""
