@@ -25,13 +25,13 @@ class LiveFacts:
         self._facts = EntryNumbers()
         self._of: dict[str, MessageNumbers] = {}
 
-    def put(self, entry: Entry | EntryOutline) -> None:
-        """A fact is in force."""
+    def put(self, entry: Entry | EntryOutline, sources: Iterable[str]) -> None:
+        """A fact is in force that these messages state."""
         number = self._facts.get(entry.id)
         if number is None:
             number = self._facts.add(entry.id)
         of = self._of.setdefault(entry.owner, MessageNumbers())
-        for source in entry.sources:
+        for source in sources:
             if number not in of[source]:
                 of.add(source, number)
 

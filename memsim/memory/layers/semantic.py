@@ -153,8 +153,11 @@ class Semantic:
             if of in changed:
                 self._link(versions)
 
-    def _place(self, entry: Entry | EntryOutline) -> None:
-        """Note which message states a fact, and where it stands among others."""
+    def _place(self, entry: Entry | EntryOutline, told: Sequence[str] | None = None) -> None:
+        """Note which message states a fact, and where it stands among others.
+
+        `told` are the messages that it is not yet known to be from; None for all.
+        """
         if entry.subject or entry.attributes:
             self._links.put(entry)
         said = entry.sources and REWORDED not in entry.attributes
@@ -163,7 +166,7 @@ class Semantic:
             about = (entry.owner, entry.subject)
             self._versions.setdefault(about, FactVersions()).put(entry)
         if entry.superseded is None:
-            self._live.put(entry)
+            self._live.put(entry, entry.sources if told is None else told)
         for source in self._returned.put(entry) if entry.attributes else ():
             self._tell(entry.owner, source)
 
@@ -191,7 +194,7 @@ class Semantic:
         self._matcher.written()
         self._versions.update(draft.versions)
         for entry in draft.written.values():
-            self._note(entry)
+            self._note(entry, draft.before(entry.id))
         for old, new in draft.gave_way:
             gone = draft.written[old]
             if (owner, gone.subject) not in draft.mixed:
@@ -299,11 +302,12 @@ class Semantic:
             ),
         )
 
-    def _note(self, entry: Entry) -> None:
-        """Take in a fact as it stands in the store."""
+    def _note(self, entry: Entry, before: Entry | None) -> None:
+        """Take in a fact as it stands in the store, and as it stood there before, if it did."""
         self._matcher.put(entry)
-        self._place(entry)
-        for source in entry.sources if entry.superseded is None else ():
+        told = _told(entry, before)
+        self._place(entry, told)
+        for source in told if entry.superseded is None else ():
             self._say(entry, source, None)
 
     def _relink(self, about: tuple[str, str]) -> None:
@@ -349,6 +353,24 @@ class Semantic:
             stale |= dict.fromkeys(after for *_, after in sorted(ended.values()))
         together = dict.fromkeys((*changes, *self._returned.partners(owner, source)))
         self._listener.amend(owner, source, tuple(together), tuple(stale))
+
+
+def _told(entry: Entry, before: Entry | None) -> Sequence[str]:
+    """The messages that a fact is from, without those it was known to be from.
+
+    What is said again and again has thousands.
+    """
+    if before is None or (before.superseded, before.subject, before.attributes) != (
+        entry.superseded,
+        entry.subject,
+        entry.attributes,
+    ):
+        return entry.sources
+    known = len(before.sources)
+    if entry.sources[:known] == before.sources:
+        return entry.sources[known:]
+    there = {*before.sources}
+    return [source for source in entry.sources if source not in there]
 
 
 def _is_sure(heir: Entry | EntryOutline) -> bool:
@@ -480,6 +502,10 @@ class _Draft:
         if about not in self.versions:
             self.versions[about] = self._known.get(about, FactVersions()).copy()
         return self.versions[about]
+
+    def before(self, fact: str) -> Entry | None:
+        """A fact as it stood in the store."""
+        return self._found.get(fact)
 
     def new(self) -> list[Entry]:
         """What was stated."""

@@ -29,7 +29,7 @@ def test_messages_state_what_sets_of_facts_say(steps: list[tuple[Entry, str]]) -
     for fact, way in steps:
         here = {(fact.owner, source, fact.id) for source in fact.sources}
         if way == "put":
-            facts.put(fact)
+            facts.put(fact, fact.sources)
             live |= here
             known.add(fact.id)
         elif way == "end":
