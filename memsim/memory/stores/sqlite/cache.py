@@ -286,6 +286,8 @@ class CachedShelf:
 
     def add(self, row: EntryRow, vector: Vectors | None) -> None:
         """Note an entry that was written."""
+        if self.entries > LISTED:
+            self.unlist()
         if self._created is not None:
             self._created[row.number], self._ids[row.number] = row.created, row.id
         if self._numbers is not None:
