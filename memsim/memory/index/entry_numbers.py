@@ -167,7 +167,7 @@ class EntryNumbers:
         """Put the latest ids into the columns."""
         import numpy as np
 
-        new = [number for name, number in self._latest.items() if is_digest(name)]
+        new = [number for number in self._latest.values() if number not in self._others]
         self._numbers.extend(new)
         numbers = np.array(self._numbers, np.intc)
         # A view of what grows must not be kept.
