@@ -369,7 +369,7 @@ class TurnProcessor:
         entry = self.learner.conclude(who, name, said, limit, now)
         if entry is not None:
             self.timeline.made(entry)
-            if self.timeline.waiting(who, name):
+            if any(self.timeline.waiting(who, name)):
                 return True
         if not any(m.session == name for m in self.backlog.said_by(who)):
             self.backlog.concluded(who, name)

@@ -7,7 +7,7 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from memsim.memory.index.forms import Numbers, Scores
 
-    Counts = NDArray[np.intc]
+    Counts = NDArray[np.integer[Any]]
 
 
 K1, B = 1.5, 0.75
@@ -47,6 +47,9 @@ Norm = tuple[float, float]
 
 
 Columns = tuple["array[int]", "array[int]", "array[int]"]
+"""Numbers, times and lengths: 8 bytes together, where no text has `LONG` terms; else 12."""
+
+LONG = 1 << 16
 
 _LENGTHS = np.arange(512.0)
 """Lengths that most texts have."""
@@ -94,6 +97,7 @@ class Postings:
         if columns is None:
             self._only = number
         else:
+            columns = self._wide_enough(columns, max(times, length))
             columns[0].append(number)
             columns[1].append(times)
             columns[2].append(length)
@@ -102,10 +106,10 @@ class Postings:
 
     def extend(self, numbers: Numbers, times: Counts, lengths: Counts) -> None:
         """Take in many numbers, ascending and larger than any before."""
-        own = self._open()
-        own[0].frombytes(numbers.astype(np.int64).tobytes())
-        own[1].frombytes(times.astype(np.intc).tobytes())
-        own[2].frombytes(lengths.astype(np.intc).tobytes())
+        most = max(int(times.max(initial=0)), int(lengths.max(initial=0)))
+        own = self._wide_enough(self._open(), most)
+        for column, new in zip(own, (numbers, times, lengths), strict=True):
+            column.frombytes(new.astype(column.typecode).tobytes())
         self.longest = max(self.longest, int(lengths.max(initial=0)))
         for often in np.unique(times).tolist():
             self._bound(often, int(lengths[times == often].min()))
@@ -121,17 +125,19 @@ class Postings:
     @property
     def numbers(self) -> Numbers:
         """The numbers."""
-        return np.frombuffer(self._read()[0], np.int64)
+        return np.frombuffer(self._read()[0], np.intc).astype(np.int64)
 
     @property
     def times(self) -> Counts:
         """How often the term stands in each."""
-        return np.frombuffer(self._read()[1], np.intc)
+        times = self._read()[1]
+        return np.frombuffer(times, times.typecode)
 
     @property
     def lengths(self) -> Counts:
         """How many terms each has in all."""
-        return np.frombuffer(self._read()[2], np.intc)
+        lengths = self._read()[2]
+        return np.frombuffer(lengths, lengths.typecode)
 
     @property
     def single(self) -> bool:
@@ -153,19 +159,31 @@ class Postings:
         return max(t / (floor + slope * n + t) for t, n in least)
 
     def _read(self) -> Columns:
-        """Numbers, times and lengths; the numbers as numpy indexes by, without a copy."""
+        """Numbers, times and lengths."""
         if self._columns is not None:
             return self._columns
         if self._only < 0:
-            return array("q"), array("i"), array("i")
+            return array("i"), array("H"), array("H")
         # Of the only one, the bound is exact.
-        return array("q", (self._only,)), array("i", (self._often,)), array("i", (self._shortest,))
+        kind = "H" if max(self._often, self._shortest) < LONG else "i"
+        return (
+            array("i", (self._only,)),
+            array(kind, (self._often,)),
+            array(kind, (self._shortest,)),
+        )
 
     def _open(self) -> Columns:
         """The columns, to be changed."""
         if self._columns is None:
             self._columns = self._read()
         return self._columns
+
+    def _wide_enough(self, columns: Columns, most: int) -> Columns:
+        """The columns, as such that hold times and lengths of so many."""
+        if most >= LONG and columns[1].typecode == "H":
+            numbers, times, lengths = columns
+            self._columns = columns = (numbers, array("i", times), array("i", lengths))
+        return columns
 
     def _bound(self, times: int, length: int) -> None:
         """Note a length at which the term stands so many times."""
@@ -285,13 +303,14 @@ class ScoreTally:
 
     def __init__(self) -> None:
         self._sums = np.zeros(1024)
-        self._marks = np.zeros(1024, np.int64)
+        self._marks = np.zeros(1024, np.int32)
 
     def reserve(self, count: int) -> None:
         """Make room for numbers below this."""
         if count > len(self._sums):
-            self._sums = np.zeros(2 * count)
-            self._marks = np.zeros(2 * count, np.int64)
+            room = count + count // 4
+            self._sums = np.zeros(room)
+            self._marks = np.zeros(room, np.int32)
 
     def add(self, numbers: Numbers, scores: Scores) -> None:
         """Add scores, in this order; a number may come more than once."""
@@ -299,7 +318,7 @@ class ScoreTally:
 
     def distinct(self, numbers: Numbers) -> Numbers:
         """The numbers, each once."""
-        order = np.arange(len(numbers))
+        order = np.arange(len(numbers), dtype=np.int32)
         self._marks[numbers] = order
         once: Numbers = numbers[self._marks[numbers] == order]
         return once

@@ -12,7 +12,7 @@ from datetime import timedelta
 from heapq import nlargest
 from typing import TYPE_CHECKING, Final
 
-from memsim.memory.index.text_column import TextColumn
+from memsim.memory.index.entry_numbers import EntryNumbers
 from memsim.message import EPOCH
 
 if TYPE_CHECKING:
@@ -28,21 +28,19 @@ class FactColumns:
     """Facts by number, in the order in which they came; a number is given once."""
 
     def __init__(self) -> None:
-        self._number: dict[str, int] = {}
-        self._ids = TextColumn()
+        self._ids = EntryNumbers(again=False)
         self._since = array("q")
         self._with: dict[str, array[int]] = {}
 
     def __len__(self) -> int:
-        return len(self._number)
+        return len(self._ids)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._number
+        return name in self._ids
 
     def add(self, name: str, since: datetime, stems: Iterable[str]) -> None:
         """Take a fact in that is not there."""
-        number = self._number[name] = len(self._ids)
-        self._ids.append(name)
+        number = self._ids.add(name)
         self._since.append(_instant(since))
         for root in stems:
             held = self._with.get(root)
@@ -52,10 +50,9 @@ class FactColumns:
 
     def remove(self, name: str, stems: Iterable[str]) -> None:
         """Take a fact out, if it is there."""
-        number = self._number.pop(name, None)
+        number = self._ids.pop(name)
         if number is None:
             return
-        self._ids[number] = ""
         self._since[number] = _GONE
         for root in stems:
             held = self._with.get(root, array("i"))
@@ -67,7 +64,7 @@ class FactColumns:
 
     def name(self, number: int) -> str:
         """The id of a fact."""
-        return self._ids[number]
+        return self._ids.name(number)
 
     def having(self, root: str) -> int:
         """How many facts have a stem."""
@@ -100,7 +97,7 @@ class FactColumns:
         if len(earlier) > most:
             times = since[earlier]
             earlier = earlier[times >= np.partition(times, -most)[-most]]
-        found = ((self._since[n], self._ids[n]) for n in earlier.tolist())
+        found = ((self._since[n], self._ids.name(n)) for n in earlier.tolist())
         return [name for _, name in nlargest(most, found)]
 
 

@@ -45,6 +45,7 @@ from memsim.memory.layers.fact_versions import (
     restated,
     version_key,
 )
+from memsim.memory.layers.live_facts import LiveFacts
 from memsim.memory.permissions import Where
 
 if TYPE_CHECKING:
@@ -114,8 +115,7 @@ class Semantic:
         self._links = FactLinks(self._tell)
         self._matcher = FactMatcher(vault.embed, vault.store.get)
         self._returned = ReturnedFacts()
-        # Ids with blanks between: the garbage collector passes over a table of texts.
-        self._live: dict[str, dict[str, str]] = {}
+        self._live = LiveFacts()
         self._ended: dict[tuple[str, str], dict[str, _Ended]] = {}
         self._versions: dict[tuple[str, str], FactVersions] = {}
 
@@ -164,13 +164,13 @@ class Semantic:
         self._matcher.wait(facts.owner, facts.ids)
         said = zip(facts.ids, facts.sources, strict=True)
         self._listener.state_all(facts.owner, {name: of[-1] for name, of in said if of})
-        live = self._live.setdefault(facts.owner, {})
-        for name, sources in zip(facts.ids, facts.sources, strict=True):
-            for source in sources:
-                _add(live, source, name)
+        self._live.put_all(facts.owner, zip(facts.ids, facts.sources, strict=True))
 
-    def _place(self, entry: Entry | EntryOutline) -> None:
-        """Note which message states a fact, and where it stands among others."""
+    def _place(self, entry: Entry | EntryOutline, told: Sequence[str] | None = None) -> None:
+        """Note which message states a fact, and where it stands among others.
+
+        `told` are the messages that it is not yet known to be from; None for all.
+        """
         if entry.subject or entry.attributes:
             self._links.put(entry)
         said = entry.sources and REWORDED not in entry.attributes
@@ -179,20 +179,9 @@ class Semantic:
             about = (entry.owner, entry.subject)
             self._versions.setdefault(about, FactVersions()).put(entry)
         if entry.superseded is None:
-            live = self._live.setdefault(entry.owner, {})
-            for source in entry.sources:
-                _add(live, source, entry.id)
+            self._live.put(entry, entry.sources if told is None else told)
         for source in self._returned.put(entry) if entry.attributes else ():
             self._tell(entry.owner, source)
-
-    def _set_ended(self, entry: Entry | EntryOutline, source: str) -> None:
-        live = self._live.get(entry.owner, {})
-        if entry.id in live.get(source, ""):
-            live[source] = _without(live[source], entry.id)
-
-    def _is_live(self, owner: str, source: str) -> bool:
-        """Whether a fact is in force that a message states."""
-        return bool(self._live.get(owner, {}).get(source))
 
     def record(
         self, owner: str, session: str, stated: Sequence[FactStatement]
@@ -218,7 +207,7 @@ class Semantic:
         self._matcher.written()
         self._versions.update(draft.versions)
         for entry in draft.written.values():
-            self._note(entry)
+            self._note(entry, draft.before(entry.id))
         for old, new in draft.gave_way:
             gone = draft.written[old]
             if (owner, gone.subject) not in draft.mixed:
@@ -292,8 +281,8 @@ class Semantic:
             self._links.remove(entry)
             self._returned.remove(entry)
             self._listener.state(entry.id, entry.owner, None)
+            self._live.remove(entry)
             for source in entry.sources:
-                self._set_ended(entry, source)
                 self._say(entry, source, None)
             self._versions.get((entry.owner, entry.subject), FactVersions()).drop(entry.id)
         for about in sorted({(e.owner, e.subject) for e in entries if e.subject}):
@@ -301,8 +290,8 @@ class Semantic:
 
     def free(self, owner: str, sources: Collection[str]) -> None:
         """Note that messages are gone, and others may have their ids, whatever they stated."""
+        self._live.free(owner, sources)
         for source in sources:
-            self._live.get(owner, {}).pop(source, None)
             self._ended.pop((owner, source), None)
         self._links.free(owner, sources)
         self._returned.free(owner, sources)
@@ -326,11 +315,12 @@ class Semantic:
             ),
         )
 
-    def _note(self, entry: Entry) -> None:
-        """Take in a fact as it stands in the store."""
+    def _note(self, entry: Entry, before: Entry | None) -> None:
+        """Take in a fact as it stands in the store, and as it stood there before, if it did."""
         self._matcher.put(entry)
-        self._place(entry)
-        for source in entry.sources if entry.superseded is None else ():
+        told = _told(entry, before)
+        self._place(entry, told)
+        for source in told if entry.superseded is None else ():
             self._say(entry, source, None)
 
     def _relink(self, about: tuple[str, str]) -> None:
@@ -344,7 +334,7 @@ class Semantic:
     def _replaced(self, entry: Entry | EntryOutline, heir: Entry | EntryOutline | None) -> None:
         assert entry.superseded is not None  # noqa: S101 - else nothing could have replaced it
         for source in entry.sources:
-            self._set_ended(entry, source)
+            self._live.end(entry, source)
             ended = None
             again = self._returned.holds(entry.owner, source, entry.subject)
             if heir is not None and _is_sure(heir) and source not in heir.sources and not again:
@@ -360,7 +350,7 @@ class Semantic:
             known.pop(entry.id, None)
         else:
             known[entry.id] = ended
-        replaced = known and not self._is_live(*about)
+        replaced = known and not self._live.states(*about)
         self._listener.succeed(*about, max(known.values())[-1] if replaced else None)
         if not known:
             del self._ended[about]
@@ -371,22 +361,29 @@ class Semantic:
         # What is only near in meaning may be wrong: it neither brings anything up, nor marks it.
         changes = dict.fromkeys(self._links.changes(owner, source, (REVALUES,)))
         stale = dict(changes)
-        if self._is_live(owner, source):
+        if self._live.states(owner, source):
             ended = self._ended.get((owner, source), {})
             stale |= dict.fromkeys(after for *_, after in sorted(ended.values()))
         together = dict.fromkeys((*changes, *self._returned.partners(owner, source)))
         self._listener.amend(owner, source, tuple(together), tuple(stale))
 
 
-def _add(live: dict[str, str], source: str, fact: str) -> None:
-    """Note that a message states a fact in force."""
-    before = live.get(source)
-    live[source] = f"{_without(before, fact)} {fact}".lstrip() if before else fact
+def _told(entry: Entry, before: Entry | None) -> Sequence[str]:
+    """The messages that a fact is from, without those it was known to be from.
 
-
-def _without(names: str, name: str) -> str:
-    """Ids with blanks between, without one of them."""
-    return " ".join([other for other in names.split() if other != name])
+    What is said again and again has thousands.
+    """
+    if before is None or (before.superseded, before.subject, before.attributes) != (
+        entry.superseded,
+        entry.subject,
+        entry.attributes,
+    ):
+        return entry.sources
+    known = len(before.sources)
+    if entry.sources[:known] == before.sources:
+        return entry.sources[known:]
+    there = {*before.sources}
+    return [source for source in entry.sources if source not in there]
 
 
 def _is_sure(heir: Entry | EntryOutline) -> bool:
@@ -518,6 +515,10 @@ class _Draft:
         if about not in self.versions:
             self.versions[about] = self._known.get(about, FactVersions()).copy()
         return self.versions[about]
+
+    def before(self, fact: str) -> Entry | None:
+        """A fact as it stood in the store."""
+        return self._found.get(fact)
 
     def new(self) -> list[Entry]:
         """What was stated."""

@@ -6,7 +6,7 @@ from array import array
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from memsim.memory.index.text_column import TextColumn
+from memsim.memory.index.source_column import SourceColumn
 from memsim.message import EPOCH
 
 if TYPE_CHECKING:
@@ -84,23 +84,23 @@ _DIGEST = 8
 
 
 class OutlineColumns:
-    """Outlines by number; that of one which was taken out goes to the next."""
+    """Outlines by number; numbers are given by who puts them in, without gaps."""
 
     def __init__(self) -> None:
         self._names: list[str] = []
         self._place: dict[str, int] = {}
         self._owner, self._session, self._role = array("i"), array("i"), array("i")
-        self._source = TextColumn()
+        self._source = SourceColumn()
         self._created, self._turn, self._tokens = array("q"), array("q"), array("q")
         self._flags = bytearray()
         self._digest = array("Q")
         self._asked: dict[int, str] = {}
         self._matter: dict[int, str] = {}
-        self._free: list[int] = []
 
-    def add(self, said: MessageOutline) -> int:
-        """Take an outline in; gives its number."""
-        number = self._free.pop() if self._free else self._extend()
+    def put(self, number: int, said: MessageOutline) -> None:
+        """Take an outline in, under a number that none has."""
+        if number == len(self._flags):
+            self._extend()
         self._owner[number] = self._name(said.owner)
         self._session[number] = self._name(said.session)
         self._role[number] = self._name(said.role)
@@ -116,20 +116,21 @@ class OutlineColumns:
             self._asked[number] = said.asked
         if said.matter is not None:
             self._matter[number] = said.matter
-        return number
 
-    def extend(self, said: MessageOutlines) -> Sequence[int]:
-        """Take outlines in, in their order; gives their numbers."""
-        if self._free:
-            return [self.add(outline) for outline in said.outlines()]
-        start, end = len(self._flags), len(self._flags) + len(said.source)
+    def put_all(self, numbers: Sequence[int], said: MessageOutlines) -> None:
+        """Take outlines in, in their order, under numbers that none has."""
+        start, count = len(self._flags), len(said.source)
+        if numbers != range(start, start + count):
+            for number, outline in zip(numbers, said.outlines(), strict=True):
+                self.put(number, outline)
+            return
         for column, names in (
             (self._owner, said.owner),
             (self._session, said.session),
             (self._role, said.role),
         ):
-            numbers = {name: self._name(name) for name in dict.fromkeys(names)}
-            column.extend([numbers[name] for name in names])
+            places = {name: self._name(name) for name in dict.fromkeys(names)}
+            column.extend([places[name] for name in names])
         self._source.extend(said.source)
         self._created.extend(said.created)
         self._turn.extend(said.turn)
@@ -141,7 +142,6 @@ class OutlineColumns:
         )
         self._asked.update((n, asked) for n, asked in enumerate(said.asked, start) if asked)
         self._matter.update((n, m) for n, m in enumerate(said.matter, start) if m is not None)
-        return range(start, end)
 
     def remove(self, number: int) -> None:
         """Take one out."""
@@ -149,7 +149,6 @@ class OutlineColumns:
         self._digest[number] = self._flags[number] = 0
         self._asked.pop(number, None)
         self._matter.pop(number, None)
-        self._free.append(number)
 
     def __getitem__(self, number: int) -> MessageOutline:
         return MessageOutline(
@@ -199,6 +198,19 @@ class OutlineColumns:
         """Who said it."""
         return self._names[self._owner[number]]
 
+    def by(self, owner: str, numbers: Sequence[int]) -> Sequence[int]:
+        """Those of some numbers that an owner said, in their order."""
+        import numpy as np
+
+        among = np.array(numbers, np.intc)
+        said = np.frombuffer(self._owner, np.intc)[among] == self._place.get(owner, -1)
+        found: list[int] = among[said].tolist()
+        return found
+
+    def whose(self, number: int) -> tuple[str, str, str]:
+        """Owner, message and conversation."""
+        return self.owner(number), self._source[number], self.session(number)
+
     def source(self, number: int) -> str:
         """The id of the message."""
         return self._source[number]
@@ -224,11 +236,10 @@ class OutlineColumns:
             self._names.append(name)
         return place
 
-    def _extend(self) -> int:
+    def _extend(self) -> None:
         for column in (self._owner, self._session, self._role):
             column.append(0)
         for column in (self._created, self._turn, self._tokens, self._digest):
             column.append(0)
         self._source.append("")
         self._flags.append(0)
-        return len(self._flags) - 1

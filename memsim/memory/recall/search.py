@@ -320,10 +320,14 @@ class Recaller:
         sources = self._timeline.sources(hit.id for hit in hits)
         sure = self._confidence(text, search, where)
         standing = self._timeline.standing(asker) if self._policy.standing > 1 else {}
-        sources |= self._timeline.sources(standing)
+        apply = applying(text, standing)
+        sources |= self._timeline.standing_sources(asker) if standing else {}
         shown = self._shown(sources, set(visible), where)
-        shown |= self._repeated(sources, shown, beside)
-        applied = self._standing(text, standing, shown, where, budget)
+        # Of what always holds, two that say the same both apply or neither does.
+        told = {*apply}
+        said = dict.fromkeys((*(hit.id for hit in hits), *(i for i in standing if i in told)))
+        shown |= self._repeated(said, shown, beside)
+        applied = self._standing(apply, shown, where, budget)
         chosen = [*applied]
         if not asks_overview(text):
             # What always holds says nothing of the matter, and so has no rank in it.
@@ -468,15 +472,10 @@ class Recaller:
         return confidence(question, found, named, distance)
 
     def _standing(
-        self,
-        question: str,
-        told: Mapping[str, frozenset[str]],
-        shown: set[str],
-        where: Where,
-        room: int,
+        self, apply: Sequence[str], shown: set[str], where: Where, room: int
     ) -> dict[str, bool]:
         """What applies to a question, as far as there is room, and whether it instructs."""
-        found = [entry for entry in applying(question, told) if entry not in shown]
+        found = [entry for entry in apply if entry not in shown]
         orders = {entry.id: instructs(entry.text) for entry in self._vault.fetch(found, where)}
         tokens = {entry: self._tokens(entry) for entry in orders}
         chosen = within_room((entry for entry in found if entry in orders), tokens, room)

@@ -9,12 +9,16 @@ import hashlib
 import math
 import re
 from array import array
+from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memsim.language.text import index_terms
 from memsim.memory.entry import ROLE
-from memsim.memory.index.text_column import TextColumn
+from memsim.memory.index.entry_numbers import EntryNumbers
+from memsim.memory.index.message_numbers import MessageNumbers
 from memsim.memory.recall.instructions import is_standing, standing_matter
+from memsim.memory.recall.made_columns import MadeColumns
 from memsim.memory.recall.outline_columns import MessageOutline, OutlineColumns, microseconds
 
 if TYPE_CHECKING:
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     Scaling = Literal["zscore", "minmax"]
     Beside = Callable[[str], Iterable[tuple[str, float]]]
     """The messages around one, each with its share of what is lent, as `Talk.beside` gives them."""
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from memsim.memory.entry import Entry
     from memsim.memory.layers.entry_outline import EntryOutline
@@ -130,14 +134,15 @@ class _Lines:
     A moment is a number, the same for equal moments; 0 for none.
     """
 
-    def __init__(self) -> None:
-        self.ids = TextColumn()
-        self.tokens, self.turns, self.moments = array("q"), array("q"), array("q")
+    def __init__(self, session: str) -> None:
+        self.session = session
+        self.numbers, self.tokens, self.turns = array("i"), array("q"), array("q")
+        self.moments = array("i")
         self.asks = bytearray()
 
-    def append(self, source: str, tokens: int, turn: int, moment: int, *, asks: bool) -> None:
+    def append(self, number: int, tokens: int, turn: int, moment: int, *, asks: bool) -> None:
         """Put a message behind the others."""
-        self.ids.append(source)
+        self.numbers.append(number)
         self.tokens.append(tokens)
         self.turns.append(turn)
         self.moments.append(moment)
@@ -145,7 +150,7 @@ class _Lines:
 
     def remove(self, place: int) -> None:
         """Take a message out; the others move up."""
-        for column in (self.ids, self.tokens, self.turns, self.moments, self.asks):
+        for column in (self.numbers, self.tokens, self.turns, self.moments, self.asks):
             del column[place]
 
 
@@ -180,23 +185,30 @@ class Neighbours:
 
     What a message is lent depends on what stands between: hold one talk for all that the same
     readers may see.
+
+    Args:
+        fade: as `FADE`.
+        numbers: the numbers of the messages, where somebody else gives and takes them.
     """
 
-    def __init__(self, fade: float = FADE) -> None:
+    def __init__(self, fade: float = FADE, numbers: EntryNumbers | None = None) -> None:
         if not fade > 0:
             raise ValueError(f"fade is {fade}: above 0")
         self._fade = fade
-        self._lines: dict[str, _Lines] = {}
+        self._numbers = EntryNumbers() if numbers is None else numbers
+        self._lines: dict[int, _Lines] = {}
+        self._line_of: dict[str, int] = {}
+        self._begun = 0
         self._moments = _Moments()
-        self._session: dict[str, str] = {}
-        self._at: dict[str, int] = {}
-        self._known: dict[str, NeighbourShares] = {}
+        # By the number of a message: its line, and how many messages stand before it there.
+        self._line, self._at = array("i"), array("i")
+        self._known: dict[int, NeighbourShares] = {}
 
     def __len__(self) -> int:
-        return len(self._at)
+        return len(self._numbers)
 
     def __contains__(self, source: object) -> bool:
-        return source in self._at
+        return source in self._numbers
 
     def add(
         self,
@@ -214,48 +226,46 @@ class Neighbours:
         one after the other of the same `moment` are parts of one utterance. Raises `ValueError` if
         the id is there already.
         """
-        if source in self._at:
+        if source in self._numbers:
             raise ValueError(f"{source!r} is there already")
-        self.append(source, session, tokens, turn, "?" in text, moment)
+        self.append(self._numbers.add(source), session, tokens, turn, "?" in text, moment)
 
     def append(
         self,
-        source: str,
+        number: int,
         session: str,
         tokens: int,
         turn: int,
         asks: bool,  # noqa: FBT001 - as above
         moment: Hashable,
     ) -> None:
-        """As `add`, of what is not there and has a question mark where it `asks`."""
-        lines = self._lines.get(session)
-        if lines is None:
-            lines = self._lines[session] = _Lines()
-        number, length = self._moments.number(moment), len(lines.ids)
+        """As `add`, by the number of what has a question mark where it `asks`."""
+        line = self._of(session)
+        lines, same = self._lines[line], self._moments.number(moment)
+        length = len(lines.numbers)
         if self._known:
-            for at in self._reached(lines, range(length - 1, -1, -1), number):
-                self._known.pop(lines.ids[at], None)
-        self._session[source], self._at[source] = session, length
-        lines.append(source, tokens, turn, number, asks=asks)
+            for at in self._reached(lines, range(length - 1, -1, -1), same):
+                self._known.pop(lines.numbers[at], None)
+        self._reserve(number)
+        self._line[number], self._at[number] = line, length
+        lines.append(number, tokens, turn, same, asks=asks)
 
     def extend(
-        self, session: str, sources: Sequence[str], said: MessageOutlines, places: Sequence[int]
+        self, session: str, numbers: Sequence[int], said: MessageOutlines, places: Sequence[int]
     ) -> None:
         """As `append`, of several messages of a session, whose outlines stand at these places."""
-        lines = self._lines.get(session)
-        if lines is None:
-            lines = self._lines[session] = _Lines()
-        elif self._known:
-            self._known.clear()
+        line = self._of(session)
+        lines = self._lines[line]
+        self._known.clear()
         owner, role, turn, created = said.owner, said.role, said.turn, said.created
         moments = [
             (owner[n], turn[n], created[n]) if turn[n] and role[n] == "user" else None
             for n in places
         ]
-        start = len(lines.ids)
-        self._session.update(dict.fromkeys(sources, session))
-        self._at.update(zip(sources, range(start, start + len(sources)), strict=True))
-        lines.ids.extend(sources)
+        self._reserve(max(numbers))
+        for at, number in enumerate(numbers, len(lines.numbers)):
+            self._line[number], self._at[number] = line, at
+        lines.numbers.extend(numbers)
         lines.tokens.extend([said.tokens[n] for n in places])
         lines.turns.extend([turn[n] for n in places])
         lines.moments.extend([self._moments.number(moment) for moment in moments])
@@ -263,17 +273,23 @@ class Neighbours:
 
     def remove(self, source: str) -> bool:
         """Take a message out, as if it had never been said; false when it was not there."""
-        if source not in self._at:
+        number = self._numbers.get(source)
+        if number is None:
             return False
-        session, place = self._session.pop(source), self._at.pop(source)
-        lines = self._lines[session]
-        lines.remove(place)
-        for at in range(place, len(lines.ids)):
-            self._at[lines.ids[at]] = at
-        if not len(lines.ids):
-            del self._lines[session]
-        self._known.clear()
+        self.take_out(number)
+        self._numbers.pop(source)
         return True
+
+    def take_out(self, number: int) -> None:
+        """As `remove`, by the number of a message, which whoever gave it takes away."""
+        line, place = self._line[number], self._at[number]
+        lines = self._lines[line]
+        lines.remove(place)
+        for at in range(place, len(lines.numbers)):
+            self._at[lines.numbers[at]] = at
+        if not lines.numbers:
+            del self._lines[line], self._line_of[lines.session]
+        self._known.clear()
 
     def beside(self, source: str) -> NeighbourShares:
         """The messages around one that are lent some of its relevance; empty for an unknown id.
@@ -281,46 +297,79 @@ class Neighbours:
         A share is 1 next to it and fades with the tokens in between; what follows a question is
         lent twice as much, and what a reply answers is lent all, however long the reply is.
         """
-        found = self._known.get(source)
-        if found is None and source in self._at:
+        number = self._numbers.get(source)
+        if number is None:
+            return ()
+        found = self._known.get(number)
+        if found is None:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
-            found = self._known[source] = self._lend(self._session[source], self._at[source])
-        return found or ()
+            found = self._known[number] = self._lend(
+                self._lines[self._line[number]], self._at[number]
+            )
+        return found
 
     def place(self, source: str) -> tuple[str, int] | None:
         """A message's session, and how many messages come before it there; None if unknown."""
-        return (self._session[source], self._at[source]) if source in self._at else None
+        number = self._numbers.get(source)
+        if number is None:
+            return None
+        return self._lines[self._line[number]].session, self._at[number]
 
     def answered_by(self, source: str) -> str | None:
         """What was said right after a message in the same exchange; None where nothing was."""
-        if source not in self._at:
+        number = self._numbers.get(source)
+        if number is None:
             return None
-        lines, place = self._lines[self._session[source]], self._at[source]
-        if place + 1 == len(lines.ids) or lines.turns[place + 1] != lines.turns[place]:
+        lines, place = self._lines[self._line[number]], self._at[number]
+        if place + 1 == len(lines.numbers) or lines.turns[place + 1] != lines.turns[place]:
             return None
-        return lines.ids[place + 1]
+        return self._numbers.name(lines.numbers[place + 1])
 
-    def _lend(self, session: str, place: int) -> NeighbourShares:
-        lines = self._lines[session]
-        ids, tokens, moment = lines.ids, lines.tokens, lines.moments[place]
+    def said_in(self, session: str) -> Sequence[int]:
+        """The numbers of the messages of a session, in their order; to be read at once."""
+        line = self._line_of.get(session)
+        return array("i") if line is None else self._lines[line].numbers
+
+    def everything(self) -> Iterator[int]:
+        """The numbers of all messages, session by session."""
+        return chain.from_iterable(lines.numbers for lines in self._lines.values())
+
+    def _of(self, session: str) -> int:
+        """The line of a session, which is begun where there is none."""
+        line = self._line_of.get(session)
+        if line is None:
+            line = self._line_of[session] = self._begun
+            self._lines[line] = _Lines(session)
+            self._begun += 1
+        return line
+
+    def _reserve(self, number: int) -> None:
+        more = number + 1 - len(self._line)
+        if more > 0:
+            self._line.extend([0] * more)
+            self._at.extend([0] * more)
+
+    def _lend(self, lines: _Lines, place: int) -> NeighbourShares:
+        numbers, tokens, moment = lines.numbers, lines.tokens, lines.moments[place]
         before = self._reached(lines, range(place - 1, -1, -1), moment)
-        after = self._reached(lines, range(place + 1, len(ids)), moment)
+        after = self._reached(lines, range(place + 1, len(numbers)), moment)
         lent = {}
         for way in (before, after):
             between = tokens[place] / 2
             for at in way:
                 same = moment and lines.moments[at] == moment
                 share = math.exp(-(between + tokens[at] / 2) / self._fade)
-                lent[ids[at]] = WHOLE if same else share
+                lent[at] = WHOLE if same else share
                 between += tokens[at]
         replies = (at for at in after if not moment or lines.moments[at] != moment)
         answer = next(replies, None) if lines.asks[place] else None
         if answer is not None:
-            lent[ids[answer]] *= 2
+            lent[answer] *= 2
         if place and lines.turns[place - 1] == lines.turns[place]:
-            lent[ids[place - 1]] = max(1.0, lent[ids[place - 1]])
-        return tuple(lent.items())
+            lent[place - 1] = max(1.0, lent[place - 1])
+        name = self._numbers.name
+        return tuple((name(numbers[at]), share) for at, share in lent.items())
 
     @staticmethod
     def _reached(lines: _Lines, way: range, moment: int) -> list[int]:
@@ -370,6 +419,15 @@ class _Change(NamedTuple):
 
 
 _UNCHANGED = _Change()
+
+
+class _InForce(NamedTuple):
+    """Standing messages in force: what each is about, and the id of each."""
+
+    matter: Mapping[str, frozenset[str]]
+    sources: Mapping[str, str]
+
+
 _NOTHING: frozenset[str] = frozenset()
 
 
@@ -389,12 +447,6 @@ class TimelineSource(Protocol):
         """Bring all that there is."""
 
 
-def _join(names: dict[str, str], key: str, name: str) -> None:
-    """Put a name behind those under a key."""
-    before = names.get(key)
-    names[key] = f"{before} {name}" if before else name
-
-
 def _alike(values: Sequence[str]) -> Iterable[tuple[str, Sequence[int]]]:
     """Each value once, with the places where it stands."""
     if len({*values}) == 1:
@@ -403,16 +455,6 @@ def _alike(values: Sequence[str]) -> Iterable[tuple[str, Sequence[int]]]:
     for place, value in enumerate(values):
         found.setdefault(value, []).append(place)
     return found.items()
-
-
-def _part(names: dict[str, str], key: str, name: str) -> bool:
-    """Take a name from those under a key; whether others are left."""
-    left = " ".join(n for n in names.get(key, "").split() if n != name)
-    if left:
-        names[key] = left
-    else:
-        names.pop(key, None)
-    return bool(left)
 
 
 class Timeline:
@@ -443,31 +485,29 @@ class Timeline:
     def clear(self) -> None:
         """Forget all of it."""
         # Of many messages, few are asked about at a time. So what is kept of each stands in
-        # columns, or in dictionaries of plain values: the garbage collector looks at none of them
-        # for long, however many there are. Ids of entries hold no blanks.
-        self._talk = Neighbours()
-        self._number: dict[str, int] = {}
+        # columns by number, which take little, and at which the garbage collector does not look.
+        self._ids = EntryNumbers()
+        self._talk = Neighbours(numbers=self._ids)
         self._said = OutlineColumns()
         self._order = array("q")
-        self._changed: dict[str, _Change] = {}
+        self._summed = bytearray()
+        """Of each message, whether it stands in an episode."""
+        self._changed: dict[int, _Change] = {}
         self._known: dict[str, MessageFacts] = {}
-        self._of: dict[str, dict[str, str]] = {}
-        self._speaker: dict[str, dict[str, str]] = {}
-        self._sessions: dict[str, dict[str, None]] = {}
-        self._made: dict[str, str] = {}
-        self._stated: dict[str, str] = {}
-        self._stater: dict[str, str] = {}
-        self._facts: dict[str, dict[str, str]] = {}
+        self._of: dict[str, MessageNumbers] = {}
+        self._speakers: dict[str, Counter[str]] = {}
+        self._made = MadeColumns()
         self._episodes: dict[str, tuple[str, str]] = {}
-        self._waiting: dict[tuple[str, str], dict[str, None]] = {}
         self._standing: dict[str, dict[str, frozenset[str]]] = {}
+        self._in_force: dict[str, _InForce] = {}
+        """Of an owner, until something changes it."""
         self._count = 0
 
     def __contains__(self, entry: object) -> bool:
-        return entry in self._number
+        return entry in self._ids
 
     def __len__(self) -> int:
-        return len(self._number)
+        return len(self._ids)
 
     def add(self, entry: Entry, *, tokens: int, turn: int, order: int | None = None) -> None:
         """A message was said, or a passage of one; what is known already stays as it is.
@@ -475,68 +515,73 @@ class Timeline:
         The first source of `entry` is the message; `turn` is as for `Neighbours.add`. `order` is
         given for what was said before what is known of others; otherwise nothing is later.
         """
-        if entry.id not in self._number:
+        if entry.id not in self._ids:
             self.take(entry.id, read_outline(entry, tokens=tokens, turn=turn), order)
 
     def take(self, name: str, said: MessageOutline, order: int | None = None) -> None:
         """As `add`, of the id and the outline of an entry."""
-        if name in self._number:
+        if name in self._ids:
             return
-        owner, source, session = said.owner, said.source, said.session
-        number = self._number[name] = self._said.add(said)
+        owner, session = said.owner, said.session
+        number = self._ids.add(name)
         place = self._count if order is None else order
-        self._order.extend([0] * (number + 1 - len(self._order)))
-        self._order[number] = place
+        self._said.put(number, said)
+        self._place([number], [place])
         if said.matter is not None:
-            self._standing.setdefault(owner, {})[name] = frozenset(said.matter.split())
-        _join(self._of.setdefault(owner, {}), source, name)
-        self._speaker.setdefault(session, {}).setdefault(source, owner)
-        self._sessions.setdefault(session, {})[name] = None
-        self._waiting.setdefault((owner, session), {})[name] = None
+            self._stand(name, owner, said.matter)
+        self._numbers_of(owner).add(said.source, number)
+        self._speakers.setdefault(session, Counter())[owner] += 1
         moment = None
         if said.role == "user" and said.turn:
             moment = (owner, said.turn, microseconds(said.created))
-        self._talk.append(name, session, said.tokens, said.turn, said.question, moment)
+        self._talk.append(number, session, said.tokens, said.turn, said.question, moment)
         self._count = max(self._count, place) + 1
 
     def take_all(self, names: Sequence[str], said: MessageOutlines, orders: Sequence[int]) -> None:
         """As `take`, of several that come in the order in which they were said."""
         if not names:
             return
-        if not self._number.keys().isdisjoint(names) or len({*names}) < len(names):
+        if not self._ids.is_new(names) or len({*names}) < len(names):
             for name, outline, order in zip(names, said.outlines(), orders, strict=True):
                 self.take(name, outline, order)
             return
-        numbers = self._said.extend(said)
-        self._number.update(zip(names, numbers, strict=True))
-        self._order.extend([0] * (max(numbers) + 1 - len(self._order)))
-        for number, order in zip(numbers, orders, strict=True):
-            self._order[number] = order
+        numbers = self._ids.extend(names)
+        self._said.put_all(numbers, said)
+        self._place(numbers, orders)
         for name, owner, matter in zip(names, said.owner, said.matter, strict=True):
             if matter is not None:
-                self._standing.setdefault(owner, {})[name] = frozenset(matter.split())
-        self._join_talk(names, said)
+                self._stand(name, owner, matter)
+        self._join_talk(numbers, said)
         self._count = max(self._count, *orders) + 1
 
-    def _join_talk(self, names: Sequence[str], said: MessageOutlines) -> None:
+    def _stand(self, name: str, owner: str, matter: str) -> None:
+        """Note what a standing message is about."""
+        self._standing.setdefault(owner, {})[name] = frozenset(matter.split())
+        self._in_force.pop(owner, None)
+
+    def _place(self, numbers: Sequence[int], orders: Sequence[int]) -> None:
+        """Note when messages were said that stand in no episode."""
+        more = [0] * (max(numbers) + 1 - len(self._order))
+        self._order.extend(more)
+        self._summed.extend(more)
+        for number, order in zip(numbers, orders, strict=True):
+            self._order[number], self._summed[number] = order, False
+
+    def _join_talk(self, numbers: Sequence[int], said: MessageOutlines) -> None:
         """Put messages behind the others of their owners and of their conversations."""
         for owner, places in _alike(said.owner):
-            of = self._of.setdefault(owner, {})
-            sources = [said.source[n] for n in places]
-            if len({*sources}) == len(sources) and of.keys().isdisjoint(sources):
-                of.update(zip(sources, [names[n] for n in places], strict=True))
-            else:
-                for n in places:
-                    _join(of, said.source[n], names[n])
-            for session, here in _alike([said.session[n] for n in places]):
-                waiting = self._waiting.setdefault((owner, session), {})
-                waiting.update(dict.fromkeys([names[places[n]] for n in here]))
+            of = self._numbers_of(owner)
+            for n in places:
+                of.add(said.source[n], numbers[n])
         for session, places in _alike(said.session):
-            self._sessions.setdefault(session, {}).update(dict.fromkeys([names[n] for n in places]))
-            # Of two who gave one id to a message, the first is the speaker.
-            last_first = {said.source[n]: said.owner[n] for n in reversed(places)}
-            self._speaker[session] = last_first | self._speaker.get(session, {})
-            self._talk.extend(session, [names[n] for n in places], said, places)
+            self._speakers.setdefault(session, Counter()).update(said.owner[n] for n in places)
+            self._talk.extend(session, [numbers[n] for n in places], said, places)
+
+    def _numbers_of(self, owner: str) -> MessageNumbers:
+        found = self._of.get(owner)
+        if found is None:
+            found = self._of[owner] = MessageNumbers()
+        return found
 
     def begin_after(self, order: int) -> None:
         """Give what is said from now on a later place than this one."""
@@ -545,24 +590,19 @@ class Timeline:
     def made(self, entry: Entry | EntryOutline) -> None:
         """Something was made of what was said in a conversation: a fact, or an episode."""
         if entry.session:
-            self._made[entry.id] = entry.session
-            self._sessions.setdefault(entry.session, {})[entry.id] = None
+            self._made.made(entry.id, entry.session)
         if entry.layer == "episodic":
-            of = self._episodes[entry.id] = entry.owner, entry.session
-            waiting = self._waiting.get(of, {})
+            self._episodes[entry.id] = entry.owner, entry.session
             for source in entry.sources:
-                for name in self._entries(entry.owner, source):
-                    waiting.pop(name, None)
-            if not waiting:
-                self._waiting.pop(of, None)
+                for number in self._numbers(entry.owner, source):
+                    if self._said.session(number) == entry.session:
+                        self._summed[number] = True
 
     def made_all(self, facts: Sequence[str], sessions: Sequence[str]) -> None:
         """As `made`, of several facts, each of one of these conversations."""
-        for session, places in _alike(sessions):
+        for fact, session in zip(facts, sessions, strict=True):
             if session:
-                names = dict.fromkeys([facts[n] for n in places])
-                self._made.update(dict.fromkeys(names, session))
-                self._sessions.setdefault(session, {}).update(names)
+                self._made.made(fact, session)
 
     def remove(self, entries: Iterable[str]) -> None:
         """Forget messages, and what was made; neighbours then stand beside each other.
@@ -570,54 +610,50 @@ class Timeline:
         The messages of an episode that is forgotten wait for another.
         """
         reopened: set[tuple[str, str]] = set()
+        gone: dict[str, list[str]] = {}
         for entry in entries:
-            self.state(entry, "", None)
-            number = self._number.pop(entry, None)
-            said = None if number is None else self._said[number]
-            if number is not None and said is not None:
+            number = self._ids.get(entry)
+            if number is None:
+                self._made.remove(entry)
+            elif not self._drop(entry, number):
+                gone.setdefault(self._said.owner(number), []).append(self._said.source(number))
+            if number is not None:
                 self._said.remove(number)
-                self._drop(entry, said)
-            session = self._made.pop(entry, None) if said is None else said.session
+                self._ids.pop(entry)
             if entry in self._episodes:
                 reopened.add(self._episodes.pop(entry))
-            if session is not None:
-                del self._sessions[session][entry]
-                if not self._sessions[session]:
-                    del self._sessions[session]
+        for owner, sources in gone.items():
+            # The id of a message that is gone may be that of another one.
+            self._made.free(owner, sources)
+        for owner, session in reopened:
+            for number in self._said.by(owner, self._talk.said_in(session)):
+                self._summed[number] = False
 
-        for owner, session in sorted(reopened):
-            names = self._sessions.get(session, ())
-            said_by = {i: None for i in names if self._owner(i) == owner}
-            self._waiting[owner, session] = said_by
-
-    def _owner(self, entry: str) -> str | None:
-        number = self._number.get(entry)
-        return None if number is None else self._said.owner(number)
-
-    def _drop(self, entry: str, said: MessageOutline) -> None:
-        """Forget a message that is known no more."""
-        self._changed.pop(entry, None)
+    def _drop(self, entry: str, number: int) -> bool:
+        """Forget a message that is known no more; whether other entries of it are."""
+        owner, source, session = self._said.whose(number)
+        self._changed.pop(number, None)
         self._known.pop(entry, None)
-        self._talk.remove(entry)
-        self._standing.get(said.owner, {}).pop(entry, None)
-        owner, source = said.owner, said.source
-        if not _part(self._of[owner], source, entry):
-            for fact in self._facts.get(owner, {}).pop(source, "").split():
-                del self._stated[fact], self._stater[fact]
-            if self._speaker.get(said.session, {}).get(source) == owner:
-                del self._speaker[said.session][source]
-        self._waiting.get((said.owner, said.session), {}).pop(entry, None)
+        self._talk.take_out(number)
+        if self._standing.get(owner, {}).pop(entry, None) is not None:
+            self._in_force.pop(owner, None)
+        speakers = self._speakers[session]
+        speakers[owner] -= 1
+        if not speakers[owner]:
+            del speakers[owner]
+        return self._of[owner].remove(source, number)
 
-    def waiting(self, owner: str, session: str) -> Iterable[str]:
+    def waiting(self, owner: str, session: str) -> Iterator[str]:
         """Ids of the entries of an owner's messages that stand in no episode yet, oldest first."""
         self.need([owner])
-        return self._waiting.get((owner, session), ())
+        said = self._said.by(owner, self._talk.said_in(session))
+        return self._ids.names(number for number in said if not self._summed[number])
 
     def succeed(self, owner: str, source: str, successor: str | None) -> None:
         """Note that all that a message stated has been superseded by what another states."""
         heir = next(iter(self._entries(owner, successor)), None) if successor else None
-        for entry in self._entries(owner, source):
-            self._change(entry, self._changed.get(entry, _UNCHANGED)._replace(successor=heir))
+        for number in self._numbers(owner, source):
+            self._change(number, self._changed.get(number, _UNCHANGED)._replace(successor=heir))
 
     def amend(
         self, owner: str, source: str, changes: Sequence[str], stale: Sequence[str] = ()
@@ -627,53 +663,56 @@ class Timeline:
             tuple(i for message in said for i in self._entries(owner, message)[:1])
             for said in (changes, stale)
         )
-        for entry in self._entries(owner, source):
-            before = self._changed.get(entry, _UNCHANGED)
-            self._change(entry, before._replace(amended=heirs, stale=ends))
+        for number in self._numbers(owner, source):
+            before = self._changed.get(number, _UNCHANGED)
+            self._change(number, before._replace(amended=heirs, stale=ends))
 
-    def _change(self, entry: str, change: _Change) -> None:
-        if change != self._changed.get(entry, _UNCHANGED):
-            self._changed[entry] = change
-            self._known.pop(entry, None)
+    def _change(self, number: int, change: _Change) -> None:
+        if change != self._changed.get(number, _UNCHANGED):
+            self._changed[number] = change
+            name, owner = self._ids.name(number), self._said.owner(number)
+            self._known.pop(name, None)
+            if name in self._standing.get(owner, {}):
+                self._in_force.pop(owner, None)
 
     def state(self, fact: str, owner: str, source: str | None) -> None:
         """Note which message states a fact; None where that is gone, or has other words."""
-        before = self._stated.pop(fact, None)
-        if before is not None:
-            _part(self._facts[self._stater.pop(fact)], before, fact)
-        if source is not None:
-            self._stated[fact], self._stater[fact] = source, owner
-            _join(self._facts.setdefault(owner, {}), source, fact)
+        self._made.state(fact, owner, source)
 
     def state_all(self, owner: str, stated: Mapping[str, str]) -> None:
         """As `state`, of several facts of an owner, each with its message."""
-        if not self._stated.keys().isdisjoint(stated):
-            for fact, source in stated.items():
-                self.state(fact, owner, source)
-            return
-        self._stated.update(stated)
-        self._stater.update(dict.fromkeys(stated, owner))
-        known = self._facts.setdefault(owner, {})
         for fact, source in stated.items():
-            before = known.get(source)
-            known[source] = f"{before} {fact}" if before else fact
+            self._made.state(fact, owner, source)
 
     def stated_in(self, facts: Iterable[str]) -> dict[str, str | None]:
         """The entry of the message that states each fact; None where none holds all of it."""
         found: dict[str, str | None] = {}
         for fact in facts:
-            names = ""
-            if fact in self._stated:
-                names = self._of.get(self._stater[fact], {}).get(self._stated[fact], "")
-            found[fact] = names if names and " " not in names else None
+            stated = self._made.stated(fact)
+            numbers = self._numbers(*stated) if stated else ()
+            found[fact] = self._ids.name(numbers[0]) if len(numbers) == 1 else None
         return found
 
     def standing(self, owner: str) -> Mapping[str, frozenset[str]]:
         """What each instruction or preference in force of an owner is about, by entry, in order."""
+        return self._in_force_of(owner).matter
+
+    def standing_sources(self, owner: str) -> Mapping[str, str]:
+        """The id of the message that each of these entries holds."""
+        return self._in_force_of(owner).sources
+
+    def _in_force_of(self, owner: str) -> _InForce:
         self.need([owner])
-        found = self._standing.get(owner, {})
-        changed = self._changed
-        return {i: m for i, m in found.items() if changed.get(i, _UNCHANGED).successor is None}
+        found = self._in_force.get(owner)
+        if found is None:
+            held = self._standing.get(owner, {})
+            matter = {i: m for i, m in held.items() if self._change_of(i).successor is None}
+            sources = {i: self._said.source(self._ids[i]) for i in matter}
+            found = self._in_force[owner] = _InForce(matter, sources)
+        return found
+
+    def _change_of(self, entry: str) -> _Change:
+        return self._changed.get(self._ids[entry], _UNCHANGED)
 
     def entries(self, owner: str, source: str) -> list[str]:
         """Ids of the entries that hold an owner's message; none where it is not known."""
@@ -681,16 +720,24 @@ class Timeline:
         return self._entries(owner, source)
 
     def _entries(self, owner: str, source: str) -> list[str]:
-        return self._of.get(owner, {}).get(source, "").split()
+        return [*self._ids.names(self._numbers(owner, source))]
+
+    def _numbers(self, owner: str, source: str) -> Sequence[int]:
+        of = self._of.get(owner)
+        return () if of is None else of[source]
 
     def is_taken(self, session: str, source: str) -> bool:
         """Whether a message of a conversation has this id, whoever said it."""
         self._need_session(session)
-        return source in self._speaker.get(session, {})
+        return any(
+            self._said.session(number) == session
+            for owner in self._speakers.get(session, ())
+            for number in self._numbers(owner, source)
+        )
 
     def orders(self, entries: Iterable[str]) -> dict[str, int]:
         """Which came first of entries, by their numbers; -1 for one that holds no message."""
-        number, order = self._number.get, self._order
+        number, order = self._ids.get, self._order
         return {i: -1 if (n := number(i)) is None else order[n] for i in entries}
 
     def sources(self, entries: Iterable[str]) -> dict[str, str | None]:
@@ -699,17 +746,17 @@ class Timeline:
 
     def source(self, entry: str) -> str | None:
         """The id of the message that an entry holds; None where it holds none."""
-        number = self._number.get(entry)
+        number = self._ids.get(entry)
         return None if number is None else self._said.source(number)
 
     def words(self, entry: str) -> bytes | None:
         """The `repeat_digest` of the message that an entry holds; None if there is none."""
-        number = self._number.get(entry)
+        number = self._ids.get(entry)
         return None if number is None else self._said.repeated(number)
 
     def session(self, entry: str) -> str | None:
         """The conversation of the message that an entry holds; None where it holds none."""
-        number = self._number.get(entry)
+        number = self._ids.get(entry)
         return None if number is None else self._said.session(number)
 
     def summed_up(self, entry: str) -> str | None:
@@ -720,13 +767,13 @@ class Timeline:
     def about(self, entry: str) -> MessageFacts | None:
         """What is known of the message that an entry holds; None where it holds none."""
         found = self._known.get(entry)
-        if found is None and (number := self._number.get(entry)) is not None:
+        if found is None and (number := self._ids.get(entry)) is not None:
             if len(self._known) >= DESCRIBED:
                 self._known.clear()
-            found = self._known[entry] = self._facts_of(entry, number)
+            found = self._known[entry] = self._facts_of(number)
         return found
 
-    def _facts_of(self, entry: str, number: int) -> MessageFacts:
+    def _facts_of(self, number: int) -> MessageFacts:
         tokens, time, principal, role, asked, standing = self._said.facts(number)
         return MessageFacts(
             self._order[number],
@@ -734,7 +781,7 @@ class Timeline:
             time,
             principal,
             role,
-            *self._changed.get(entry, _UNCHANGED),
+            *self._changed.get(number, _UNCHANGED),
             frozenset(asked.split()) if asked else _NOTHING,
             standing,
         )
@@ -755,16 +802,16 @@ class Timeline:
         return after if self._role(after) == "assistant" else None
 
     def _role(self, entry: str) -> str | None:
-        number = self._number.get(entry)
+        number = self._ids.get(entry)
         return None if number is None else self._said.role(number)
 
     def of(self, session: str) -> list[str]:
-        """Ids of the entries of a conversation, of messages and of what was made of them."""
+        """Ids of the entries of a conversation: of messages, then of what was made of them."""
         self._need_session(session)
-        return [*self._sessions.get(session, ())]
+        return [*self._ids.names(self._talk.said_in(session)), *self._made.of(session)]
 
     def order(self) -> list[str]:
         """Ids of the entries of messages, in the order in which they were said."""
         if self.source_of_rest is not None:
             self.source_of_rest.everything()
-        return sorted(self._number, key=lambda entry: self._order[self._number[entry]])
+        return [*self._ids.names(sorted(self._talk.everything(), key=self._order.__getitem__))]

@@ -101,6 +101,26 @@ def changes(facts: Facts) -> dict[tuple[str, str], tuple[str, ...]]:
 A, B, C = "My desk is 4A.", "My desk is 5B.", "My desk is 6C."
 
 
+@pytest.mark.parametrize("text", [A, "Fresh figs are on the market again."])
+def test_what_is_said_again_and_again_tells_of_the_new_message_alone(text: str) -> None:
+    """Each time costs the same; a change then tells of all messages that said it."""
+    facts = Facts()
+    facts.state(*[text] * 5)
+    before = len(facts.told)
+    facts.state(text)
+    assert facts.told[before:] == [("ana", "m6", None)]
+    assert all(facts.layer._live.states("ana", f"m{n}") for n in range(1, 7))
+
+    if text == A:
+        facts.state(B)
+        assert {(of, after) for _, of, after in facts.told[-6:]} == {
+            (f"m{n}", "m7") for n in range(1, 7)
+        }
+    else:
+        facts.say(text, at=EPOCH, source="m0")
+        assert facts.told[before + 1 :] == [("ana", "m0", None)]
+
+
 def test_the_latest_is_in_force_and_the_others_are_history() -> None:
     """With the instant until which they held."""
     facts = Facts()

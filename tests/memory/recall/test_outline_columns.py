@@ -30,16 +30,18 @@ OUTLINES = st.builds(
 
 @given(st.lists(st.tuples(OUTLINES, st.booleans()), max_size=30))
 def test_an_outline_is_given_back_as_it_was(came: list[tuple[MessageOutline, bool]]) -> None:
-    """The number of one that was taken out goes to the next, which has nothing of it."""
+    """One that is put where another was taken out has nothing of that."""
     columns = OutlineColumns()
     held: dict[int, MessageOutline] = {}
+    free: list[int] = []
     for said, stays in came:
-        number = columns.add(said)
-        assert number not in held
+        number = free.pop() if free else len(held)
+        columns.put(number, said)
         held[number] = said
         if not stays:
             columns.remove(number)
             del held[number]
+            free.append(number)
 
     assert {number: columns[number] for number in held} == held
     assert all(columns.source(n) == said.source for n, said in held.items())
@@ -49,25 +51,26 @@ def test_an_outline_is_given_back_as_it_was(came: list[tuple[MessageOutline, boo
 def test_nothing_stays_of_what_was_said() -> None:
     """Neither the id of a message that was taken out, nor the words that it asked for."""
     columns = OutlineColumns()
-    columns.remove(
-        columns.add(
-            MessageOutline(
-                owner="ana",
-                source="m1",
-                session="s",
-                created=datetime(2026, 1, 5, tzinfo=UTC),
-                role="user",
-                turn=1,
-                tokens=9,
-                question=True,
-                asked="heron",
-                standing=True,
-                matter="sencha",
-                repeated=b"12345678",
-            )
-        )
+    columns.put(
+        0,
+        MessageOutline(
+            owner="ana",
+            source="m1",
+            session="s",
+            created=datetime(2026, 1, 5, tzinfo=UTC),
+            role="user",
+            turn=1,
+            tokens=9,
+            question=True,
+            asked="heron",
+            standing=True,
+            matter="sencha",
+            repeated=b"12345678",
+        ),
     )
+    columns.remove(0)
 
     held = repr(vars(columns))
     assert [] == [word for word in ("'m1'", "heron", "sencha") if word in held]
     assert columns.repeated(0) is None
+    assert columns.source(0) == ""

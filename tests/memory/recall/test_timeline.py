@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.memory.entry import Entry
+from memsim.memory.index import entry_numbers, id_places
 from memsim.memory.recall.outline_columns import MessageOutline, MessageOutlines, microseconds
 from memsim.memory.recall.timeline import DESCRIBED, Timeline
 from memsim.message import EPOCH
@@ -118,6 +121,26 @@ def test_what_is_told_of_a_message_is_the_same_after_many_others() -> None:
     assert (None, others[0]) == (before.successor, changed.successor)
     assert changed == timeline.about(first)
     assert timeline.about(first) is not changed
+
+
+MANY, LEAN = 3_000, 300
+"""Messages, and bytes that each may take: with a dictionary for each thing it would be 1,000."""
+
+
+def test_many_messages_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is known of each stands in columns."""
+    monkeypatch.setattr(entry_numbers, "LATEST", 300)
+    monkeypatch.setattr(id_places, "PLAIN", 300)
+    said = [entry(f"m{n}", at=n) for n in range(1, MANY + 1)]
+    tracemalloc.start()
+    try:
+        timeline = told(*said)
+        for one in said:
+            timeline.state(one.id[::-1], "ana", one.key)
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < LEAN * MANY
 
 
 SAID = st.builds(

@@ -790,6 +790,21 @@ def test_what_is_admitted_is_told_without_reading_it(
     store.close()
 
 
+def test_what_entries_are_called_is_not_kept_of_a_shelf_that_becomes_long(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A conversation that is asked from its first message on takes as little as one read late."""
+    store = SQLite(path)
+    store.lexical("word", ALL, 5)
+    count = store.count(ALL)
+    monkeypatch.setattr(cache, "LISTED", count + 1)
+    for n in range(3):
+        store.write([entry(f"late {n}", "a late word")])
+        assert [bool(held._ids) for held in store._shelving if held.entries] == [n == 0]
+        assert len(store.lexical("late", ALL, 9)) == n + 1
+    store.close()
+
+
 def test_vectors_of_a_long_shelf_are_read_from_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -873,7 +888,7 @@ def test_few_lists_of_words_are_kept_in_memory(path: Path, monkeypatch: pytest.M
     found = [store.lexical(word, ALL, 50) for word in words]
     store.close()
 
-    monkeypatch.setattr(cache, "MOST_PLACES", 10 * 21)
+    monkeypatch.setattr(cache, "MOST_PLACES", 10 * 41)
     store = SQLite(path)
     assert found == [store.lexical(word, ALL, 50) for word in words]
     assert 0 < len(store._shelving._postings) <= 10

@@ -161,10 +161,10 @@ class TailIndex:
         del self._unread[number]
 
 
-MOST_PLACES: Final = 1 << 22
+MOST_PLACES: Final = 1 << 23
 """Places of terms that are kept in memory at most: 64 MB."""
 
-LIST_SIZE: Final = 20
+LIST_SIZE: Final = 40
 """Places that the rest of a list of them takes the room of: 320 bytes."""
 
 MOST_ABSENT: Final = 1024
@@ -293,6 +293,8 @@ class CachedShelf:
 
     def add(self, row: EntryRow, vector: Vectors | None) -> None:
         """Note an entry that was written."""
+        if self.entries > LISTED:
+            self.unlist()
         if self._created is not None:
             self._created[row.number], self._ids[row.number] = row.created, row.id
         if self._numbers is not None:

@@ -1,0 +1,97 @@
+"""What was made of messages, in columns: its conversation, and the message that states it."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Final
+
+from memsim.memory.index.entry_numbers import EntryNumbers
+from memsim.memory.index.source_column import SourceColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_NONE: Final = -1
+
+
+class MadeColumns:
+    """Facts and episodes by the ids of their entries."""
+
+    def __init__(self) -> None:
+        self._ids = EntryNumbers()
+        self._names: list[str] = []
+        self._place: dict[str, int] = {}
+        self._session, self._owner = array("i"), array("i")
+        self._source = SourceColumn()
+
+    def made(self, entry: str, session: str) -> None:
+        """An entry was made of a conversation."""
+        self._session[self._number(entry)] = self._name(session)
+
+    def state(self, entry: str, owner: str, source: str | None) -> None:
+        """Note the message that states a fact, and whose it is; None for none."""
+        if source is not None:
+            number = self._number(entry)
+            self._owner[number], self._source[number] = self._name(owner), source
+        elif (known := self._ids.get(entry)) is not None:
+            self._unstate(known)
+            self._release(entry, known)
+
+    def stated(self, entry: str) -> tuple[str, str] | None:
+        """Whose message states a fact, and its id; None where none is known."""
+        number = self._ids.get(entry)
+        if number is None or self._owner[number] == _NONE:
+            return None
+        return self._names[self._owner[number]], self._source[number]
+
+    def remove(self, entry: str) -> None:
+        """Forget an entry."""
+        number = self._ids.get(entry)
+        if number is not None:
+            self._unstate(number)
+            self._session[number] = _NONE
+            self._release(entry, number)
+
+    def free(self, owner: str, sources: Collection[str]) -> None:
+        """Messages of an owner are gone: they state no fact any more."""
+        place = self._place.get(owner)
+        for number in self._source.among(sources):
+            if self._owner[number] == place:
+                self._unstate(number)
+                if self._session[number] == _NONE:
+                    self._ids.pop(self._ids.name(number))
+
+    def of(self, session: str) -> list[str]:
+        """The entries that were made of a conversation."""
+        import numpy as np
+
+        place = self._place.get(session)
+        if place is None:
+            return []
+        (found,) = (np.frombuffer(self._session, np.intc) == place).nonzero()
+        return [*self._ids.names(found.tolist())]
+
+    def _unstate(self, number: int) -> None:
+        self._owner[number], self._source[number] = _NONE, ""
+
+    def _release(self, entry: str, number: int) -> None:
+        """Forget an id of which nothing else is known."""
+        if self._owner[number] == self._session[number] == _NONE:
+            self._ids.pop(entry)
+
+    def _number(self, entry: str) -> int:
+        number = self._ids.get(entry)
+        if number is None:
+            number = self._ids.add(entry)
+            if number == len(self._session):
+                self._session.append(_NONE)
+                self._owner.append(_NONE)
+                self._source.append("")
+        return number
+
+    def _name(self, name: str) -> int:
+        place = self._place.get(name)
+        if place is None:
+            place = self._place[name] = len(self._names)
+            self._names.append(name)
+        return place
