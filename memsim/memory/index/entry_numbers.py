@@ -113,6 +113,16 @@ class EntryNumbers:
             self._pack()
         return given
 
+    def numbered(self, names: Sequence[str]) -> Sequence[int]:
+        """The numbers of ids, of which none is twice there; who has none is given one."""
+        if len(names) > 1 and self.is_new(names):
+            return self.extend(names)
+        numbers = map(self.get, names)
+        return [
+            self.add(name) if number is None else number
+            for name, number in zip(names, numbers, strict=True)
+        ]
+
     def is_new(self, names: Sequence[str]) -> bool:
         """Whether none of these ids has a number."""
         if not self._latest.keys().isdisjoint(names):

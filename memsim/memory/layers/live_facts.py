@@ -8,7 +8,7 @@ from memsim.memory.index.entry_numbers import EntryNumbers
 from memsim.memory.index.message_numbers import MessageNumbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from memsim.memory.entry import Entry
     from memsim.memory.layers.entry_outline import EntryOutline
@@ -27,16 +27,13 @@ class LiveFacts:
 
     def put(self, entry: Entry | EntryOutline, sources: Iterable[str]) -> None:
         """A fact is in force that these messages state."""
-        self.put_all(entry.owner, [(entry.id, sources)])
+        self.put_all(entry.owner, [entry.id], [sources])
 
-    def put_all(self, owner: str, facts: Iterable[tuple[str, Iterable[str]]]) -> None:
-        """Facts of an owner are in force, each stated by these messages."""
+    def put_all(self, owner: str, facts: Sequence[str], sources: Sequence[Iterable[str]]) -> None:
+        """Facts of an owner are in force, none of them twice, each stated by these messages."""
         of = self._of.setdefault(owner, MessageNumbers())
-        for fact, sources in facts:
-            number = self._facts.get(fact)
-            if number is None:
-                number = self._facts.add(fact)
-            for source in sources:
+        for number, said in zip(self._facts.numbered(facts), sources, strict=True):
+            for source in said:
                 if number not in of[source]:
                     of.add(source, number)
 

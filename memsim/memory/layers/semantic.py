@@ -164,7 +164,7 @@ class Semantic:
         self._matcher.wait(facts.owner, facts.ids)
         said = zip(facts.ids, facts.sources, strict=True)
         self._listener.state_all(facts.owner, {name: of[-1] for name, of in said if of})
-        self._live.put_all(facts.owner, zip(facts.ids, facts.sources, strict=True))
+        self._live.put_all(facts.owner, facts.ids, facts.sources)
 
     def _place(self, entry: Entry | EntryOutline, told: Sequence[str] | None = None) -> None:
         """Note which message states a fact, and where it stands among others.

@@ -9,7 +9,7 @@ from memsim.memory.index.entry_numbers import EntryNumbers
 from memsim.memory.index.source_column import SourceColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping, Sequence
 
 _NONE: Final = -1
 
@@ -26,16 +26,27 @@ class MadeColumns:
 
     def made(self, entry: str, session: str) -> None:
         """An entry was made of a conversation."""
-        self._session[self._number(entry)] = self._name(session)
+        self.made_all([entry], [session])
+
+    def made_all(self, entries: Sequence[str], sessions: Sequence[str]) -> None:
+        """As `made`, of several entries, none of them twice."""
+        place = {session: self._name(session) for session in dict.fromkeys(sessions)}
+        for number, session in zip(self._numbered(entries), sessions, strict=True):
+            self._session[number] = place[session]
 
     def state(self, entry: str, owner: str, source: str | None) -> None:
         """Note the message that states a fact, and whose it is; None for none."""
         if source is not None:
-            number = self._number(entry)
-            self._owner[number], self._source[number] = self._name(owner), source
+            self.state_all(owner, {entry: source})
         elif (known := self._ids.get(entry)) is not None:
             self._unstate(known)
             self._release(entry, known)
+
+    def state_all(self, owner: str, stated: Mapping[str, str]) -> None:
+        """As `state`, of several facts of an owner, each with its message."""
+        place = self._name(owner)
+        for number, source in zip(self._numbered([*stated]), stated.values(), strict=True):
+            self._owner[number], self._source[number] = place, source
 
     def stated(self, entry: str) -> tuple[str, str] | None:
         """Whose message states a fact, and its id; None where none is known."""
@@ -79,15 +90,14 @@ class MadeColumns:
         if self._owner[number] == self._session[number] == _NONE:
             self._ids.pop(entry)
 
-    def _number(self, entry: str) -> int:
-        number = self._ids.get(entry)
-        if number is None:
-            number = self._ids.add(entry)
-            if number == len(self._session):
-                self._session.append(_NONE)
-                self._owner.append(_NONE)
-                self._source.append("")
-        return number
+    def _numbered(self, entries: Sequence[str]) -> Sequence[int]:
+        numbers = self._ids.numbered(entries)
+        more = self._ids.given - len(self._session)
+        if more > 0:
+            self._session.extend([_NONE] * more)
+            self._owner.extend([_NONE] * more)
+            self._source.extend([""] * more)
+        return numbers
 
     def _name(self, name: str) -> int:
         place = self._place.get(name)

@@ -600,9 +600,8 @@ class Timeline:
 
     def made_all(self, facts: Sequence[str], sessions: Sequence[str]) -> None:
         """As `made`, of several facts, each of one of these conversations."""
-        for fact, session in zip(facts, sessions, strict=True):
-            if session:
-                self._made.made(fact, session)
+        of = {fact: session for fact, session in zip(facts, sessions, strict=True) if session}
+        self._made.made_all([*of], [*of.values()])
 
     def remove(self, entries: Iterable[str]) -> None:
         """Forget messages, and what was made; neighbours then stand beside each other.
@@ -681,8 +680,7 @@ class Timeline:
 
     def state_all(self, owner: str, stated: Mapping[str, str]) -> None:
         """As `state`, of several facts of an owner, each with its message."""
-        for fact, source in stated.items():
-            self._made.state(fact, owner, source)
+        self._made.state_all(owner, stated)
 
     def stated_in(self, facts: Iterable[str]) -> dict[str, str | None]:
         """The entry of the message that states each fact; None where none holds all of it."""

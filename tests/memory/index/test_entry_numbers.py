@@ -100,3 +100,18 @@ def test_many_ids_take_little_memory() -> None:
     finally:
         tracemalloc.stop()
     assert held < LEAN * 60_003
+
+
+@given(st.lists(st.lists(IDS, unique=True, max_size=8), max_size=8), st.integers(0, 5))
+def test_who_has_no_number_is_given_one(times: list[list[str]], latest: int) -> None:
+    """Several at once: known ids keep theirs, and no number is of two."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(entry_numbers, "LATEST", latest)
+        found = EntryNumbers()
+        expected: dict[str, int] = {}
+        for names in times:
+            told = dict(zip(names, found.numbered(names), strict=True))
+            assert told == told | {i: n for i, n in expected.items() if i in told}
+            expected |= told
+            assert len({*expected.values()}) == len(expected) == len(found)
+    assert {i: found[i] for i in expected} == expected
