@@ -18,8 +18,8 @@ FEW = 200
 BEGIN = 4
 """Settings above the least at which a staircase begins."""
 
-LEAST_TRIES = 10
-"""Settings that may be tried of any dial; of a long one, a tenth of all."""
+TRIES = 10
+"""Settings that may be tried of any dial. Closing in on the limit of a long one may take more."""
 
 _SLIP = 1e-9
 """What a sum of shares may lack of the bar by rounding."""
@@ -99,9 +99,9 @@ def staircase(least: int, most: int, bar: float) -> Staircase:
 
     It begins a few settings above the least, which most memories hold. The setting is doubled, and
     on a dial of few settings the steps are three times as large each time. The gap at the crossing
-    is halved until it is a tenth. Settings a third and a sixth below and above the limit are tried
-    too, where none has been. All that was tried moves the curve, and the gap is closed where the
-    crossing is then. It ends where a tenth of all settings was tried, or ten.
+    is halved until it is a tenth, in no more tries than a tenth of all settings, or ten. Then
+    settings a sixth, a third and a half below and above the limit are tried too, up to ten in all.
+    All that was tried moves the curve, and the gap is closed where the crossing is then.
     """
     shares: dict[int, float] = {}
     few = most - least < FEW
@@ -122,19 +122,20 @@ def _next(shares: Mapping[int, float], bar: float, least: int, most: int) -> int
     if low is None:
         return None if least in shares else least
     near = max(1, int(NEAR * low))
-    tries = max(LEAST_TRIES, int(NEAR * (most - least + 1)))
-    if len(shares) >= tries:
-        return None
     if high is not None and high - low > near:
-        return (low + high) // 2
-    beside = (low - low // 3, low - low // 6, low + low // 6, low + low // 3)
+        enough = max(TRIES, int(NEAR * (most - least + 1)))
+        return (low + high) // 2 if len(shares) < enough else None
+    if len(shares) >= TRIES:
+        return None
+    beside = (way * (low // part) for part in (6, 3, 2) for way in (-1, 1))
     return next(
-        (one for one in beside if least <= one <= most and _is_new(one, shares, near)), None
+        (
+            one
+            for one in (low + far for far in beside)
+            if least <= one <= most and all(abs(one - tried) > near / 3 for tried in shares)
+        ),
+        None,
     )
-
-
-def _is_new(setting: int, shares: Mapping[int, float], near: int) -> bool:
-    return all(abs(setting - tried) > near / 2 for tried in shares)
 
 
 def _crossing(shares: Mapping[int, float], bar: float) -> tuple[int | None, int | None]:
