@@ -77,7 +77,7 @@ def falling_fit(shares: Mapping[int, float]) -> tuple[Level, ...]:
 
 
 def limit_of(shares: Mapping[int, float], bar: float) -> StaircaseResult:
-    """Where the falling curve through the shares crosses a bar, and no setting that failed.
+    """Where the falling curve through the shares crosses a bar, in the last level that holds.
 
     Between the middles of two levels the curve is straight. So one share more or less, where
     shares go up and down around the bar, does not move the limit from one end of them to the other.
