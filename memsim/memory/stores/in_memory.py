@@ -21,6 +21,7 @@ from memsim.memory.entry import check_encodable
 from memsim.memory.index import as_hits
 from memsim.memory.index.nearest_vectors import (
     EXACT_ON_SHELF,
+    SCANNED_ON_SHELF,
     NearestVectors,
     best_by_vector,
     check_query,
@@ -50,8 +51,8 @@ EntryPlace = tuple["datetime", str]
 class StoreView:
     """A set of entries, and their vectors."""
 
-    def __init__(self, *, exact: int = EXACT_ON_SHELF) -> None:
-        self._exact = exact
+    def __init__(self, *, exact: int = EXACT_ON_SHELF, scanned: int = SCANNED_ON_SHELF) -> None:
+        self._exact, self._scanned = exact, scanned
         self.clear()
 
     def __len__(self) -> int:
@@ -88,7 +89,9 @@ class StoreView:
         self._places[number] = place = entry.created, source
         shelf = self._shelves.get(entry.shelf)
         if shelf is None:
-            shelf = self._shelves[entry.shelf] = _Shelf(NearestVectors(exact=self._exact))
+            shelf = self._shelves[entry.shelf] = _Shelf(
+                NearestVectors(exact=self._exact, scanned=self._scanned)
+            )
         shelf.add(number, place, terms, vector)
         if self._next > 2 * len(self._entries) + _SPARE:
             self._renumber()
@@ -112,7 +115,7 @@ class StoreView:
     def without_vectors(self) -> None:
         """Drop every vector."""
         for shelf in self._shelves.values():
-            shelf.vectors = NearestVectors(exact=self._exact)
+            shelf.vectors = NearestVectors(exact=self._exact, scanned=self._scanned)
             shelf.embedded.clear()
 
     def get(self, ids: Sequence[str]) -> list[Entry]:

@@ -354,9 +354,9 @@ class RowVectors:
 
     def _searchable(self) -> NearestVectors:
         if self._index is None:
-            from memsim.memory.index.nearest_vectors import EXACT_ON_SHELF, NearestVectors
+            from memsim.memory.index.nearest_vectors import SCANNED_ON_SHELF, NearestVectors
 
-            self._index = NearestVectors(exact=EXACT_ON_SHELF)
+            self._index = NearestVectors(exact=SCANNED_ON_SHELF)
             query = (
                 "SELECT rowid, embedding FROM memories"
                 " WHERE embedding IS NOT NULL AND archived = 0 ORDER BY 1"

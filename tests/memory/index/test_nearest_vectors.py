@@ -29,6 +29,7 @@ from memsim.memory.index.nearest_vectors import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from memsim.memory.index.forms import Numbers, Scores
     from memsim.memory.index.nearest_vectors import ReadVectors
     from memsim.models import Vectors
 
@@ -132,6 +133,54 @@ def test_whatever_comes_and_goes_the_lists_hold_it(steps: list[int], centres: in
     if held:
         found, _ = store.search(vectors[held[0]], len(held))
         assert set(found.tolist()) == set(held)
+
+
+def scanned(exact: int = 50) -> NearestVectors:
+    """A store that compares how all vectors lean, from early on."""
+    return NearestVectors(exact=exact, scanned=100_000, compared=40)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.one_of(st.integers(1, 90), st.integers(-60, -1)), min_size=1, max_size=20))
+def test_what_came_and_went_before_a_scan_makes_no_difference(steps: list[int]) -> None:
+    """A store that was searched between finds what one does that holds the same from the first."""
+    vectors, query = spread(2000), spread(4040)[4000]
+    store, held, given_ = scanned(), list[int](), 0
+    for step in steps:
+        if step > 0:
+            forms = range(given_, given_ + step)
+            store.add(forms, vectors[given_ : given_ + step])
+            held += forms
+            given_ += step
+        for _ in range(min(-step, len(held))):
+            store.remove(held.pop((7 * len(held)) // 11))
+        if held:
+            store.search(query, 2)
+    if not held:
+        return
+    fresh = scanned()
+    fresh.add(held, vectors[held])
+
+    found, scores = store.search(query, 2)
+    again, same = fresh.search(query, 2)
+    assert dict(zip(again, same, strict=True)) == dict(zip(found, scores, strict=True))
+
+
+def test_a_scan_finds_the_nearest_and_compares_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nearly all of the true best, of a small part of all vectors."""
+    vectors, compared = spread(4000), list[int]()
+    closest = nearest_vectors.closest
+
+    def counted(query: Vectors, forms: Numbers, rows: Vectors, k: int) -> tuple[Numbers, Scores]:
+        compared.append(len(rows))
+        return closest(query, forms, rows, k)
+
+    monkeypatch.setattr(nearest_vectors, "closest", counted)
+    store = scanned()
+    store.add(range(4000), vectors)
+
+    assert recall(store, vectors, range(4000)) > 0.95
+    assert max(compared) < 400
 
 
 @settings(max_examples=25, deadline=None)

@@ -810,13 +810,14 @@ def test_vectors_of_a_long_shelf_are_read_from_the_file(
 ) -> None:
     """The hits of a store in memory, before and after it is opened again; damage is told."""
     monkeypatch.setattr(cache, "EXACT_ON_SHELF", 100)
+    monkeypatch.setattr(cache, "SCANNED_ON_SHELF", 100)
     chance = random.Random(3)
     made = [
         (entry(f"{n}", minute=n), unit(*(chance.gauss(0, 1) for _ in range(4)))) for n in range(900)
     ]
     asked = array([unit(*(chance.gauss(0, 1) for _ in range(4))) for _ in range(20)])
     held, read = InMemory(), SQLite(tmp_path / "memory.db")
-    held._view = StoreView(exact=100)
+    held._view = StoreView(exact=100, scanned=100)
     for store in (held, read):
         store.embedded_by(EmbedderInfo("hash", 4))
         for start in range(0, 900, 90):
@@ -842,6 +843,7 @@ def test_vectors_of_a_long_shelf_are_read_from_the_file(
 def long_shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SQLite]:
     """A store that keeps one vector of 400 in memory."""
     monkeypatch.setattr(cache, "EXACT_ON_SHELF", 100)
+    monkeypatch.setattr(cache, "SCANNED_ON_SHELF", 100)
     monkeypatch.setattr(nearest_vectors, "KEPT", 1)
     store = SQLite(tmp_path / "memory.db")
     store.embedded_by(EmbedderInfo("hash", 4))

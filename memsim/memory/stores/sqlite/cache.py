@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from memsim.memory.entry import DamagedRecord, decode_shelf
-from memsim.memory.index.nearest_vectors import EXACT_ON_SHELF, NearestVectors
+from memsim.memory.index.nearest_vectors import EXACT_ON_SHELF, SCANNED_ON_SHELF, NearestVectors
 from memsim.memory.index.postings import Postings
 from memsim.memory.stores.sqlite import rows
 from memsim.memory.stores.sqlite.rows import TermPlaces
@@ -354,7 +354,9 @@ class CachedShelf:
         if self.vectors is None:
             self.check(connection)
             vectors = NearestVectors(
-                exact=EXACT_ON_SHELF, read=partial(self._shelving.vectors, self.number, dimension)
+                exact=EXACT_ON_SHELF,
+                scanned=SCANNED_ON_SHELF,
+                read=partial(self._shelving.vectors, self.number, dimension),
             )
             found = rows.shelf_vectors(connection, self.number, dimension, READ_AT_ONCE)
             for numbers, read in found:
