@@ -748,17 +748,12 @@ def test_what_was_read_in_a_transaction_that_failed_is_read_again(path: Path) ->
     store.close()
 
 
-@pytest.mark.parametrize(
-    ("listed", "most"),
-    [(0, 1000), (8192, 1000), (8192, 0)],
-    ids=["long shelves", "short shelves", "many shelves"],
-)
-def test_hits_tie_alike_on_long_and_short_shelves(
-    path: Path, monkeypatch: pytest.MonkeyPatch, listed: int, most: int
+@pytest.mark.parametrize("few", [0, 16], ids=["many shelves", "few shelves"])
+def test_hits_tie_alike_on_few_and_many_shelves(
+    path: Path, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     """What ties comes in the order of creation, also after entries came and went."""
-    monkeypatch.setattr(cache, "LISTED", listed)
-    monkeypatch.setattr(cache, "MOST_LISTED", most)
+    monkeypatch.setattr("memsim.memory.stores.sqlite.store._FEW", few)
     store = SQLite(path)
     store.lexical("word", ALL, 50)
     made = [entry(f"river {n}", minute=-n) for n in range(8)]
@@ -787,21 +782,6 @@ def test_what_is_admitted_is_told_without_reading_it(
 
     assert {e.id for e in known if where.admits(e.shelf)} == store.admitted([*ids, "none"], where)
     assert 90 == len(store.admitted(ids, where))
-    store.close()
-
-
-def test_what_entries_are_called_is_not_kept_of_a_shelf_that_becomes_long(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A conversation that is asked from its first message on takes as little as one read late."""
-    store = SQLite(path)
-    store.lexical("word", ALL, 5)
-    count = store.count(ALL)
-    monkeypatch.setattr(cache, "LISTED", count + 1)
-    for n in range(3):
-        store.write([entry(f"late {n}", "a late word")])
-        assert [bool(held._ids) for held in store._shelving if held.entries] == [n == 0]
-        assert len(store.lexical("late", ALL, 9)) == n + 1
     store.close()
 
 

@@ -7,8 +7,6 @@ once another process has written to it.
 from __future__ import annotations
 
 import sqlite3
-from array import array
-from bisect import bisect_left
 from collections import OrderedDict
 from functools import partial
 from operator import add
@@ -21,12 +19,14 @@ from memsim.memory.index.nearest_vectors import EXACT_ON_SHELF, SCANNED_ON_SHELF
 from memsim.memory.index.postings import Postings
 from memsim.memory.stores.sqlite import rows
 from memsim.memory.stores.sqlite.rows import TermPlaces
+from memsim.memory.stores.sqlite.shelf_entries import ShelfEntries
 from memsim.memory.stores.sqlite.written_outlines import WrittenOutlines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from memsim.memory.entry import Shelf
+    from memsim.memory.index.forms import Numbers
     from memsim.memory.permissions import Where
     from memsim.memory.stores.sqlite.rows import EntryRow, ShelfList
     from memsim.models import Vectors
@@ -185,10 +185,7 @@ are not looked for: a question has a hundred that a misspelt word may be. To rea
 takes as long as to look for 30 terms, where there are 1,000 entries."""
 
 LISTED: Final = 8192
-"""Entries of a shelf up to which it is kept in memory what they are called: 3 MB."""
-
-MOST_LISTED: Final = 1 << 20
-"""Entries of which that is kept at once: about 300 MB."""
+"""Entries of a shelf up to which ids are looked for in memory, and not in the index of the file."""
 
 
 class CachedShelf:
@@ -201,11 +198,8 @@ class CachedShelf:
         self.entries = 0
         self.terms = 0
         self.vectors: NearestVectors | None = None
-        self._numbers: array[int] | None = None
-        self._lengths: array[int] = array("i")
+        self._known: ShelfEntries | None = None
         self._checked = False
-        self._created: dict[int, str] | None = None
-        self._ids: dict[int, str] = {}
         self._vocabulary = ""
         self._vocabulary_of: tuple[int, int] | None = None
 
@@ -214,9 +208,7 @@ class CachedShelf:
         self._checked = False
         self._vocabulary_of = None
         self.vectors = None
-        self._numbers = None
-        self._lengths = array("i")
-        self.unlist()
+        self._known = None
 
     def check(self, connection: sqlite3.Connection) -> None:
         """See once that no entry is missing, where the file was not read through on opening.
@@ -250,42 +242,27 @@ class CachedShelf:
             if len(places) != self.entries or places != sorted(places):
                 raise DamagedRecord(f"the entries of shelf {self.number} are not those written")
             self._checked = True
-        numbers = found.numbers
-        if len(numbers) <= LISTED and self._created is None:
-            self._shelving.make_room(len(numbers))
-            self._created = dict(zip(numbers, found.created, strict=True))
-            self._ids = dict(zip(numbers, found.ids, strict=True))
-        if self._numbers is None:
-            lengths = found.lengths
-            if numbers != sorted(numbers):
-                of = dict(zip(numbers, lengths, strict=True))
-                numbers = sorted(numbers)
-                lengths = [of[number] for number in numbers]
-            self._numbers, self._lengths = array("q", numbers), array("i", lengths)
+        if self._known is None:
+            self._known = ShelfEntries(found)
         return found
 
-    def unlist(self) -> None:
-        """Read what its entries are called again when it is next asked for."""
-        self._created = None
-        self._ids = {}
+    def called(
+        self, connection: sqlite3.Connection, numbers: Numbers
+    ) -> dict[int, tuple[bytes, str]]:
+        """Creation and id of those of some entries that are here, by number."""
+        return self._entries_known(connection).called(numbers)
 
-    def ranked(
-        self, connection: sqlite3.Connection, numbers: Iterable[int]
-    ) -> dict[int, tuple[str, str]]:
-        """Creation and id of those of some entries that are on the shelf, by number.
+    def among(self, connection: sqlite3.Connection, ids: Sequence[str]) -> set[str] | None:
+        """Those of some ids that are here; None for a long shelf."""
+        if self.entries > LISTED:
+            return None
+        return self._entries_known(connection).among(ids)
 
-        Of a long shelf none is known.
-        """
-        if self._created is None and self.entries <= LISTED:
-            self._list(connection)
-        created, ids = self._created or {}, self._ids
-        return {number: (created[number], ids[number]) for number in numbers if number in ids}
-
-    def names(self, connection: sqlite3.Connection) -> Iterable[str] | None:
-        """The ids of its entries; None for a long shelf."""
-        if self._created is None and self.entries <= LISTED:
-            self._list(connection)
-        return None if self._created is None else self._ids.values()
+    def _entries_known(self, connection: sqlite3.Connection) -> ShelfEntries:
+        known = self._known
+        if known is None:
+            known = self._known = ShelfEntries(self._list(connection))
+        return known
 
     def postings(self, term: str) -> Postings | None:
         """Where a term stands."""
@@ -293,13 +270,8 @@ class CachedShelf:
 
     def add(self, row: EntryRow, vector: Vectors | None) -> None:
         """Note an entry that was written."""
-        if self.entries > LISTED:
-            self.unlist()
-        if self._created is not None:
-            self._created[row.number], self._ids[row.number] = row.created, row.id
-        if self._numbers is not None:
-            self._numbers.append(row.number)
-            self._lengths.append(row.length)
+        if self._known is not None:
+            self._known.append(row)
         if self.vectors is not None and vector is not None:
             try:
                 self.vectors.add([row.number], vector[None, :])
@@ -309,11 +281,8 @@ class CachedShelf:
 
     def remove(self, row: EntryRow) -> None:
         """Note an entry that is gone."""
-        if self._created is not None:
-            del self._created[row.number], self._ids[row.number]
-        if self._numbers is not None:
-            at = bisect_left(self._numbers, row.number)
-            del self._numbers[at], self._lengths[at]
+        if self._known is not None:
+            self._known.remove(row.number)
         if self.vectors is not None and row.number in self.vectors:
             self.vectors.remove(row.number)
 
@@ -324,12 +293,10 @@ class CachedShelf:
             connection, self.number, term, indexed=self._may_hold(connection, term)
         )
         if len(numbers):
-            self._read_lengths(connection)
-            known = np.frombuffer(self._numbers or b"", np.int64)
-            at = np.minimum(known.searchsorted(numbers), len(known) - 1)
-            if not len(known) or (known[at] != numbers).any():
+            lengths = self._entries_known(connection).lengths(numbers)
+            if lengths is None:
                 raise DamagedRecord("the index of words names entries that are not there")
-            held.extend(numbers, times, np.frombuffer(self._lengths, np.intc)[at])
+            held.extend(numbers, times, lengths)
             held.documents = len(numbers)
         return held
 
@@ -364,10 +331,6 @@ class CachedShelf:
             self.vectors = vectors
         return self.vectors
 
-    def _read_lengths(self, connection: sqlite3.Connection) -> None:
-        if self._numbers is None:
-            self._list(connection)
-
 
 class ShelfCache:
     """All shelves of a store, by number and by what they are."""
@@ -394,7 +357,6 @@ class ShelfCache:
         self._size = 0
         self._absent: dict[tuple[int, str], Postings] = {}
         self._terms: dict[int, tuple[str, dict[str, None]]] = {}
-        self._listed = 0
 
     def __iter__(self) -> Iterator[CachedShelf]:
         return iter(self._held.values())
@@ -509,14 +471,6 @@ class ShelfCache:
                 self._drop(held)
                 self._forget_postings(number)
         self._answers.clear()
-
-    def make_room(self, entries: int) -> None:
-        """Let what the entries of all shelves are called go, where it would be of too many."""
-        self._listed += entries
-        if self._listed > MOST_LISTED:
-            for held in self._held.values():
-                held.unlist()
-            self._listed = entries
 
     def read_by(self, connection: sqlite3.Connection) -> None:
         """Where postings and vectors come from that are not known."""

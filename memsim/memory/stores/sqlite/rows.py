@@ -23,6 +23,7 @@ import numpy as np
 from memsim.errors import StoreError
 from memsim.language.text import index_terms
 from memsim.memory.entry import DamagedRecord, decode, encode, encode_shelf, instant
+from memsim.memory.stores.sqlite.shelf_entries import moments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -458,13 +459,19 @@ def vocabulary(connection: sqlite3.Connection, shelf: int) -> set[str]:
     return {token[len(start) : token.rindex("~")] for token in joined.split(",")}
 
 
-def ranked(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """Creation and id of entries, by number."""
-    rows = connection.execute(
+def called(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, tuple[bytes, str]]:
+    """Creation and id of entries, by number.
+
+    Raises `ValueError` if an instant is damaged.
+    """
+    found = connection.execute(
         "SELECT number, created, id FROM entries WHERE number IN (SELECT value FROM json_each(?))",
         (f"[{','.join(map(str, numbers))}]",),
-    )
-    return {number: (created, source) for number, created, source in rows}
+    ).fetchall()
+    created = moments([text for _, text, _ in found]).tolist()
+    return {
+        number: (moment, source) for (number, _, source), moment in zip(found, created, strict=True)
+    }
 
 
 def _tokens(shelf: int, counts: Counter[str]) -> str:

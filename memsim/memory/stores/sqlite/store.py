@@ -239,19 +239,19 @@ class SQLite:
     def admitted(self, ids: Collection[str], where: Where) -> set[str]:
         """Which of these entries are there and admitted; none is read for it."""
         with self._reading() as connection:
-            left, found = {*_possible(ids)}, set[str]()
+            asked, found = _possible(ids), set[str]()
             shelves = self._shelving.admitted(where)
             long: set[int] = set()
             for held in shelves:
-                names = held.names(connection) if len(shelves) <= _FEW else None
-                if names is None:
+                here = held.among(connection, asked) if len(shelves) <= _FEW else None
+                if here is None:
                     long.add(held.number)
                 else:
-                    found |= left.intersection(names)
+                    found |= here
             if long:
                 rows_there = connection.execute(
                     "SELECT id, shelf FROM entries WHERE id IN (SELECT value FROM json_each(?))",
-                    (json.dumps([*(left - found)]),),
+                    (json.dumps([source for source in asked if source not in found]),),
                 )
                 found.update(source for source, shelf in rows_there if shelf in long)
             return found
@@ -536,11 +536,12 @@ class SQLite:
 
     def _hits(self, found: ScoredNumbers, k: int, shelves: Sequence[CachedShelf]) -> list[Hit]:
         numbers = found.numbers.tolist()
-        place: dict[int, tuple[str, str]] = {}
-        for shelf in shelves if len(shelves) <= _FEW else ():
-            place |= shelf.ranked(self._open, numbers)
-        if len(place) < len(numbers):
-            place |= rows.ranked(self._open, [n for n in numbers if n not in place])
+        place: dict[int, tuple[bytes, str]] = {}
+        if len(shelves) > _FEW:
+            place = rows.called(self._open, numbers)
+        else:
+            for shelf in shelves:
+                place |= shelf.called(self._open, found.numbers)
         if len(self._number) > _FOUND:
             self._number.clear()
         self._number.update((source, number) for number, (_, source) in place.items())

@@ -1,0 +1,77 @@
+"""What is known of the entries on a shelf: the same as a dictionary would tell, in few bytes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memsim.memory.entry import entry_id, instant
+from memsim.memory.stores.sqlite.rows import EntryRow, ShelfList
+from memsim.memory.stores.sqlite.shelf_entries import ShelfEntries, moments
+from memsim.message import EPOCH
+
+
+def row(number: int) -> EntryRow:
+    """An entry that was created the earlier the greater its number is."""
+    created = instant(EPOCH - timedelta(seconds=number))
+    return EntryRow(number, 1, 0, number % 7, Counter(), created, name(number))
+
+
+def name(number: int) -> str:
+    """The id of an entry."""
+    return entry_id("ann", "episodic", str(number))
+
+
+def listed(numbers: list[int]) -> ShelfList:
+    """Entries as a file lists them: by creation."""
+    rows = sorted(map(row, numbers), key=lambda one: one.created)
+    return ShelfList(
+        [r.created for r in rows],
+        [r.id for r in rows],
+        [r.number for r in rows],
+        [r.length for r in rows],
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sets(st.integers(1, 40), max_size=20),
+    st.lists(st.integers(41, 60), max_size=9, unique=True).map(sorted),
+    st.sets(st.integers(1, 60)),
+)
+def test_columns_tell_what_was_put_into_them(
+    first: set[int], come: list[int], go: set[int]
+) -> None:
+    """Each entry that is there is known by its number, and no other is."""
+    known = ShelfEntries(listed([*first]))
+    for number in come:
+        known.append(row(number))
+    there = {*first, *come}
+    for number in there & go:
+        known.remove(number)
+    there -= go
+    asked = np.arange(62)
+    ids = [name(number) for number in range(62)]
+
+    expected = {n: (moments([row(n).created])[0], name(n)) for n in there}
+    assert expected == known.called(asked)
+    assert {name(number) for number in there} == known.among(ids)
+    assert known.lengths(asked) is None
+    lengths = known.lengths(np.array(sorted(there), np.int64))
+    assert lengths is not None
+    assert [number % 7 for number in sorted(there)] == lengths.tolist()
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [{"created": ["soon"]}, {"created": ["x" * 32]}, {"ids": ["ab"]}, {"ids": ["x" * 32]}],
+)
+def test_a_damaged_list_is_refused(harm: dict[str, list[str]]) -> None:
+    """What is no instant and no id is an error, and no entry."""
+    with pytest.raises(ValueError, match=r"an id|an instant|hexadecimal"):
+        ShelfEntries(listed([3])._replace(**harm))  # type: ignore[arg-type]
