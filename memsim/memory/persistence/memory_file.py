@@ -345,14 +345,16 @@ class MemoryFile:
                 " WHERE owner IN (SELECT value FROM json_each(?)) ORDER BY place)",
                 (json.dumps(sorted({*map(_digest_of, owners)})),),
             ).fetchone()
+        if columns[0] is None:
+            return order
         places, entries, check_sums = [(column or "").split(",") for column in columns]
         if not len(places) == len(entries) == len(check_sums):
             raise self._damaged("the order is not what was written")
         for place, entry, check_sum in zip(places, entries, check_sums, strict=True):
             # As `_check_sum`, without what is around it: there are many.
-            if place and check_sum != str(zlib.crc32(f"{place}\n{entry}".encode())):
+            if check_sum != str(zlib.crc32(f"{place}\n{entry}".encode())):
                 raise self._damaged(f"entry {place} of the order is not what was written")
-            if place and entry not in order:
+            if entry not in order:
                 order[entry] = int(place)
         return order
 

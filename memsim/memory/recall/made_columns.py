@@ -6,6 +6,7 @@ from array import array
 from typing import TYPE_CHECKING, Final
 
 from memsim.memory.index.entry_numbers import EntryNumbers
+from memsim.memory.index.name_table import NameTable
 from memsim.memory.index.source_column import SourceColumn
 
 if TYPE_CHECKING:
@@ -19,8 +20,7 @@ class MadeColumns:
 
     def __init__(self) -> None:
         self._ids = EntryNumbers()
-        self._names: list[str] = []
-        self._place: dict[str, int] = {}
+        self._names = NameTable()
         self._session, self._owner = array("i"), array("i")
         self._source = SourceColumn()
 
@@ -30,9 +30,9 @@ class MadeColumns:
 
     def made_all(self, entries: Sequence[str], sessions: Sequence[str]) -> None:
         """As `made`, of several entries, none of them twice."""
-        place = {session: self._name(session) for session in dict.fromkeys(sessions)}
-        for number, session in zip(self._numbered(entries), sessions, strict=True):
-            self._session[number] = place[session]
+        places = self._names.add_all(sessions)
+        for number, place in zip(self._numbered(entries), places, strict=True):
+            self._session[number] = place
 
     def state(self, entry: str, owner: str, source: str | None) -> None:
         """Note the message that states a fact, and whose it is; None for none."""
@@ -44,7 +44,7 @@ class MadeColumns:
 
     def state_all(self, owner: str, stated: Mapping[str, str]) -> None:
         """As `state`, of several facts of an owner, each with its message."""
-        place = self._name(owner)
+        place = self._names.add(owner)
         for number, source in zip(self._numbered([*stated]), stated.values(), strict=True):
             self._owner[number], self._source[number] = place, source
 
@@ -65,7 +65,7 @@ class MadeColumns:
 
     def free(self, owner: str, sources: Collection[str]) -> None:
         """Messages of an owner are gone: they state no fact any more."""
-        place = self._place.get(owner)
+        place = self._names.get(owner)
         for number in self._source.among(sources):
             if self._owner[number] == place:
                 self._unstate(number)
@@ -76,7 +76,7 @@ class MadeColumns:
         """The entries that were made of a conversation."""
         import numpy as np
 
-        place = self._place.get(session)
+        place = self._names.get(session)
         if place is None:
             return []
         (found,) = (np.frombuffer(self._session, np.intc) == place).nonzero()
@@ -98,10 +98,3 @@ class MadeColumns:
             self._owner.extend([_NONE] * more)
             self._source.extend([""] * more)
         return numbers
-
-    def _name(self, name: str) -> int:
-        place = self._place.get(name)
-        if place is None:
-            place = self._place[name] = len(self._names)
-            self._names.append(name)
-        return place

@@ -6,6 +6,7 @@ from array import array
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from memsim.memory.index.name_table import NameTable
 from memsim.memory.index.source_column import SourceColumn
 from memsim.message import EPOCH
 
@@ -87,8 +88,7 @@ class OutlineColumns:
     """Outlines by number; numbers are given by who puts them in, without gaps."""
 
     def __init__(self) -> None:
-        self._names: list[str] = []
-        self._place: dict[str, int] = {}
+        self._names = NameTable()
         self._owner, self._session, self._role = array("i"), array("i"), array("i")
         self._source = SourceColumn()
         self._created, self._turn, self._tokens = array("q"), array("q"), array("q")
@@ -101,9 +101,9 @@ class OutlineColumns:
         """Take an outline in, under a number that none has."""
         if number == len(self._flags):
             self._extend()
-        self._owner[number] = self._name(said.owner)
-        self._session[number] = self._name(said.session)
-        self._role[number] = self._name(said.role)
+        self._owner[number] = self._names.add(said.owner)
+        self._session[number] = self._names.add(said.session)
+        self._role[number] = self._names.add(said.role)
         self._source[number] = said.source
         self._created[number] = microseconds(said.created)
         self._turn[number], self._tokens[number] = said.turn, said.tokens
@@ -129,8 +129,7 @@ class OutlineColumns:
             (self._session, said.session),
             (self._role, said.role),
         ):
-            places = {name: self._name(name) for name in dict.fromkeys(names)}
-            column.extend([places[name] for name in names])
+            column.extend(self._names.add_all(names))
         self._source.extend(said.source)
         self._created.extend(said.created)
         self._turn.extend(said.turn)
@@ -202,8 +201,11 @@ class OutlineColumns:
         """Those of some numbers that an owner said, in their order."""
         import numpy as np
 
+        name = self._names.get(owner)
+        if name is None:
+            return []
         among = np.array(numbers, np.intc)
-        said = np.frombuffer(self._owner, np.intc)[among] == self._place.get(owner, -1)
+        said = np.frombuffer(self._owner, np.intc)[among] == name
         found: list[int] = among[said].tolist()
         return found
 
@@ -228,13 +230,6 @@ class OutlineColumns:
         if not self._flags[number] & _REPEATED:
             return None
         return self._digest[number].to_bytes(_DIGEST, "big")
-
-    def _name(self, name: str) -> int:
-        place = self._place.get(name)
-        if place is None:
-            place = self._place[name] = len(self._names)
-            self._names.append(name)
-        return place
 
     def _extend(self) -> None:
         for column in (self._owner, self._session, self._role):
