@@ -119,17 +119,20 @@ class _World:
     def answer(self, question: StoryQuestion) -> Solution:
         match question.kind:
             case "path" | "chain":
-                return self._followed(question)
-            case "list" | "mentioned":
-                return self._listed(question)
+                solve = self._followed
+            case "list":
+                solve = self._listed
+            case "mentioned":
+                solve = self._mentioned
             case "holds" | "changes" | "since" | "before" | "ever":
-                return self._of_versions(question)
+                solve = self._of_versions
             case "belongs" | "size":
-                return self._of_list(question)
+                solve = self._of_list
             case "day" | "done" | "date" | "deeds" | "first":
-                return self._of_events(question)
+                solve = self._of_events
             case _:
-                return self._held(question)
+                solve = self._held
+        return solve(question)
 
     def _now(self, subject: str, attribute: str) -> Solution:
         versions = self._values.get((self._first_name(subject), attribute), [])
@@ -255,8 +258,6 @@ class _World:
         return Solution(answer=tuple(told), evidence=tuple(evidence))
 
     def _listed(self, question: StoryQuestion) -> Solution:
-        if question.kind == "mentioned":
-            return self._mentioned(question)
         key = self._first_name(question.subject), question.path[0]
         held = self._lists.get(key, {})
         stale = tuple(v for v in dict.fromkeys(self._gone.get(key, ())) if v not in held)
