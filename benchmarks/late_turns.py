@@ -1,9 +1,10 @@
 """What a turn of `layered` on SQLite costs late in a very long conversation, and how much memory.
 
 `long_haul` is played with its filler raised. In most turns the memory is told what was said, and is
-not asked: a million contexts would take hours. In the last 300 of every 20,000 turns it is asked as
-in any run. Printed are milliseconds of processor time for a turn that is told, for one that is
-asked, and for its context alone, and the megabytes of the process.
+not asked: a million contexts would take hours. In the last 300 of every 20,000 turns, or of a
+shorter conversation, it is asked as in any run. Printed are milliseconds of processor time for a
+turn that is told, for one that is asked, and for its context alone, and the megabytes of the
+process.
 
     python -m benchmarks.late_turns --turns 240000
 """
@@ -27,13 +28,18 @@ from memsim.strategy import Strategy
 from memsim.trace import TurnRecord
 
 STRATEGY = "layered:store=sqlite"
-STEP, ASKED = 20_000, 300
+STEP, ASKED, LEAST = 20_000, 300, 1000
 
 
 @dataclass(slots=True)
 class Watch:
-    """Counts turns, and what the latest of them took."""
+    """Counts turns, and what the latest of them took.
 
+    Attributes:
+        step: turns of which the last ones are asked.
+    """
+
+    step: int
     turns: int = 0
     began: float = 0.0
     contexts: float = 0.0
@@ -42,15 +48,15 @@ class Watch:
     @property
     def asks(self) -> bool:
         """Whether the memory is asked in the turn that is played now."""
-        return self.turns % STEP >= STEP - ASKED
+        return self.turns % self.step >= self.step - ASKED
 
     def note(self, _record: TurnRecord) -> None:
         """A turn is over."""
         self.turns += 1
         now = time.process_time()
-        if self.turns % STEP == STEP - ASKED:
-            self.told, self.began = (now - self.began) / (STEP - ASKED) * 1e3, now
-        elif self.turns % STEP == 0:
+        if self.turns % self.step == self.step - ASKED:
+            self.told, self.began = (now - self.began) / (self.step - ASKED) * 1e3, now
+        elif self.turns % self.step == 0:
             asked, context = (s / ASKED * 1e3 for s in (now - self.began, self.contexts))
             cells = f"{self.told:>9.1f}{asked:>9.1f}{context:>9.1f}{resident() / 1e6:>9.0f}"
             print(f"{self.turns:>9,}{cells}", flush=True)
@@ -79,12 +85,12 @@ def watched(
 def main() -> None:
     """Play the conversation."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--turns", type=int, default=1_000_000, help="at least 20,000")
+    parser.add_argument("--turns", type=int, default=1_000_000, help=f"at least {LEAST}")
     given = parser.parse_args()
-    if given.turns < STEP:
-        parser.error(f"--turns is {given.turns}: at least {STEP}")
+    if given.turns < LEAST:
+        parser.error(f"--turns is {given.turns}: at least {LEAST}")
     print("".join(f"{head:>9}" for head in ("turns", "told", "asked", "context", "MB")), flush=True)
-    watch = Watch(began=time.process_time())
+    watch = Watch(min(STEP, given.turns), began=time.process_time())
     with tempfile.TemporaryDirectory(prefix="memsim-late-") as name:
         script = Path(name, SCENARIO.name)
         script.write_text(scaled(SCENARIO.read_text(encoding="utf-8"), given.turns), "utf-8")
