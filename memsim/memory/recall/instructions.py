@@ -20,7 +20,7 @@ APPLIES = 0.4
 MOST = 4
 """Standing messages of one context at most."""
 
-ROOM = 8
+ROOM = 5
 """Standing messages may take one part in so many of the room for what is recalled."""
 
 _NO_ORDER: Final = (
@@ -36,6 +36,12 @@ _INSTRUCTS: Final = re.compile(
     r"|\bfrom now on\b",
     re.IGNORECASE,
 )
+_TELLS_OF_CHANGE: Final = re.compile(
+    r"(?:^|[,;:]\s|\b(?:so|and|but|because|since)\s)"
+    r"(?:i|we|he|she|they|it|my|our|his|her|their)\b(?![^.?!]*\byou\b)[^.?!,;:]*\bfrom now on\b",
+    re.IGNORECASE,
+)
+"""What somebody does from now on, and wants nobody else to do."""
 _SPEAKER: Final = re.compile(r"^[^:\n]{1,40}:\s")
 _CONDITION: Final = re.compile(
     r"\b(?:when(?:ever)?|if|each time|every time)\s(?:i|we)\s"
@@ -52,12 +58,16 @@ _PREFERS: Final = re.compile(
 
 def instructs(text: str) -> bool:
     """Whether a text, with its speaker or without, instructs for more than once."""
-    return any(_INSTRUCTS.search(s) for s in sentences(_SPEAKER.sub("", text, count=1)))
+    return any(map(_orders, sentences(_SPEAKER.sub("", text, count=1))))
 
 
 def is_standing(text: str) -> bool:
     """Whether a text instructs for more than once, or states what somebody prefers."""
-    return bool(_INSTRUCTS.search(text) or _PREFERS.search(text))
+    return any(_orders(s) or _PREFERS.search(s) is not None for s in sentences(text))
+
+
+def _orders(sentence: str) -> bool:
+    return bool(_INSTRUCTS.search(sentence)) and not _TELLS_OF_CHANGE.search(sentence)
 
 
 def standing_matter(text: str) -> frozenset[str] | None:
@@ -66,7 +76,7 @@ def standing_matter(text: str) -> frozenset[str] | None:
     They are empty for an instruction without a condition, which applies to every question.
     """
     for sentence in sentences(text):
-        if _INSTRUCTS.search(sentence):
+        if _orders(sentence):
             condition = _CONDITION.search(sentence)
             about = sentence[condition.end() :] if condition else ""
             return frozenset(index_terms(about))

@@ -11,6 +11,7 @@ from memsim.memory.options import MemoryOptions, RecallPolicy
 from memsim.memory.recall.instructions import (
     applying,
     instructs,
+    is_standing,
     raised,
     standing_matter,
     within_room,
@@ -35,6 +36,10 @@ def shown(talk: Remembering, question: str, who: str = "ana") -> str:
         (ALWAYS, set()),
         ("Hello. Please always answer in Danish.", set()),
         ("I prefer trains to flights.", {"train", "flight"}),
+        ("We meet at nine, so from now on remind me at eight.", set()),
+        ("I want you to answer in Danish from now on.", set()),
+        ("They lost my bag, so I fly with Norair from now on.", None),
+        ("My doctor is Lee from now on.", None),
         ("Always good to hear from you!", None),
         ("Never heard of it.", None),
         ("The train always leaves at nine.", None),
@@ -43,6 +48,7 @@ def shown(talk: Remembering, question: str, who: str = "ana") -> str:
 def test_what_an_instruction_is_about(text: str, matter: set[str] | None) -> None:
     """The terms of its condition; none where it always holds."""
     assert matter == standing_matter(text)
+    assert is_standing(text) == (matter is not None)
     assert instructs(f"ana: {text}") == (matter is not None and "prefer" not in text)
 
 
