@@ -9,6 +9,7 @@ import pytest
 from memsim.memory.index import Hit
 from memsim.memory.options import MemoryOptions, RecallPolicy
 from memsim.memory.recall.instructions import (
+    ROOM,
     applying,
     instructs,
     is_standing,
@@ -70,8 +71,8 @@ def test_standing_messages_take_only_their_part_of_the_room() -> None:
     """One that is too long is passed over, and four are the most."""
     tokens = {"long": 60, "a": 10, "b": 10, "c": 10, "d": 10, "e": 10}
 
-    assert ["a", "b", "c", "d"] == within_room(tokens, tokens, 400)
-    assert ["a"] == within_room(tokens, tokens, 80)
+    assert ["a", "b", "c", "d"] == within_room(tokens, tokens, 50 * ROOM)
+    assert ["a"] == within_room(tokens, tokens, 10 * ROOM)
 
 
 def test_standing_messages_come_after_the_best_few() -> None:
