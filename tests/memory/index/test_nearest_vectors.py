@@ -16,15 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsim.memory.index import nearest_vectors
-from memsim.memory.index.nearest_vectors import (
-    PARTS,
-    Clusters,
-    NearestVectors,
-    centre,
-    halves,
-    leanings,
-    rounded,
-)
+from memsim.memory.index.clusters import Clusters, centre, halves
+from memsim.memory.index.leanings import PARTS, leanings, rounded
+from memsim.memory.index.nearest_vectors import NearestVectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsim.memory.entry import entry_id, instant
-from memsim.memory.stores.sqlite.rows import EntryRow, ShelfList
-from memsim.memory.stores.sqlite.shelf_entries import ShelfEntries, moments
+from memsim.memory.stores.sqlite.rows import EntryRow, ShelfList, moments
+from memsim.memory.stores.sqlite.shelf_entries import ShelfEntries
 from memsim.message import EPOCH
 
 

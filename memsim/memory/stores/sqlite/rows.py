@@ -23,11 +23,12 @@ import numpy as np
 from memsim.errors import StoreError
 from memsim.language.text import index_terms
 from memsim.memory.entry import DamagedRecord, decode, encode, encode_shelf, instant
-from memsim.memory.stores.sqlite.shelf_entries import moments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from memsim.memory.entry import Entry, Shelf
     from memsim.memory.index.forms import Numbers
@@ -39,6 +40,11 @@ _LONG: Final = 128
 """Characters of a term above which a digest stands for it: FTS5 would cut it off."""
 
 _COUNTED: Final = 1 << 62
+
+_ZONE: Final = b"+00:00"
+
+INSTANT: Final = 26
+"""Characters of an instant before its zone."""
 
 ENTRY: Final = "SELECT number, shelf, id, created, length, check_sum, record FROM entries"
 """Selects what `read` takes."""
@@ -472,6 +478,21 @@ def called(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, 
     return {
         number: (moment, source) for (number, _, source), moment in zip(found, created, strict=True)
     }
+
+
+def moments(created: Sequence[str]) -> NDArray[np.bytes_]:
+    """Instants as `instant` writes them, without the zone, which all have.
+
+    Raises `ValueError` if one of them is of another form.
+    """
+    joined = "".join(created).encode("ascii")
+    if len(joined) != len(created) * (INSTANT + len(_ZONE)):
+        raise ValueError("an instant is damaged")
+    texts = np.frombuffer(joined, f"S{INSTANT}, S{len(_ZONE)}")
+    if not (texts["f1"] == _ZONE).all():
+        raise ValueError("an instant is damaged")
+    found: NDArray[np.bytes_] = texts["f0"]
+    return found
 
 
 def _tokens(shelf: int, counts: Counter[str]) -> str:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from memsim.memory.stores.sqlite.rows import INSTANT, moments
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -22,26 +24,6 @@ if TYPE_CHECKING:
 
 _DIGEST: Final = 16
 """Bytes of an id."""
-
-_ZONE: Final = b"+00:00"
-
-_INSTANT: Final = 26
-"""Characters of an instant before its zone."""
-
-
-def moments(created: Sequence[str]) -> NDArray[np.bytes_]:
-    """Instants as `instant` writes them, without the zone, which all have.
-
-    Raises `ValueError` if one of them is of another form.
-    """
-    joined = "".join(created).encode("ascii")
-    if len(joined) != len(created) * (_INSTANT + len(_ZONE)):
-        raise ValueError("an instant is damaged")
-    texts = np.frombuffer(joined, f"S{_INSTANT}, S{len(_ZONE)}")
-    if not (texts["f1"] == _ZONE).all():
-        raise ValueError("an instant is damaged")
-    found: NDArray[np.bytes_] = texts["f0"]
-    return found
 
 
 class ShelfEntries:
@@ -78,7 +60,7 @@ class ShelfEntries:
         """An entry is gone."""
         at = bisect_left(self._numbers, number)
         del self._numbers[at], self._lengths[at]
-        del self._created[at * _INSTANT : (at + 1) * _INSTANT]
+        del self._created[at * INSTANT : (at + 1) * INSTANT]
         del self._digests[at * _DIGEST : (at + 1) * _DIGEST]
 
     def lengths(self, numbers: Numbers) -> Counts | None:
@@ -107,7 +89,7 @@ class ShelfEntries:
         return at, known[at] == numbers
 
     def _moment(self, at: int) -> bytes:
-        return bytes(self._created[at * _INSTANT : (at + 1) * _INSTANT])
+        return bytes(self._created[at * INSTANT : (at + 1) * INSTANT])
 
     def _id(self, at: int) -> str:
         return self._digests[at * _DIGEST : (at + 1) * _DIGEST].hex()
