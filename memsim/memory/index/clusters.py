@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from memsim.memory.index.growing_columns import grown
-from memsim.memory.index.leanings import PARTS, differing, fewest, leanings, likeliest, rounded
+from memsim.memory.index.leanings import (
+    PARTS,
+    differing,
+    fewest,
+    leanings,
+    likeliest,
+    rounded,
+    signs,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -139,33 +147,33 @@ class Clusters:
         self._rows[place, slot] = name
         self._list[name], self._slot[name] = place, slot
 
-    def near(self, query: Vectors, *, probed: int, leaning: int, wanted: int) -> Numbers:
+    def near(self, query: Vectors, *, probed: int, closer: int, wanted: int) -> Numbers:
         """Rows that are near a query.
 
         Args:
             query: a unit vector, shape (dimension,).
-            probed: rows whose leanings are looked at, at least, where there are so many.
-            leaning: of these, the rows that lean most as the query: so many, and all that tie with
-                them.
+            probed: rows whose signs are looked at, at least, where there are so many.
+            closer: of these, the rows that share most signs with the query: so many, and all that
+                tie with them.
             wanted: of these, the `likeliest`.
         """
         chosen = self._chosen(query, probed)
         sizes = self._sizes[chosen]
         held = self._codes[chosen].swapaxes(0, 1)
-        if int(sizes.sum()) <= leaning:
+        if int(sizes.sum()) <= closer:
             found = (np.arange(self._limit) < sizes[:, None]).ravel().nonzero()[0]
         else:
-            found = self._fewest(held, sizes, query, leaning)
+            found = self._fewest(held, sizes, query, closer)
         lists, slots = np.divmod(found, self._limit)
         best = likeliest(query, held[:, lists, slots], wanted)
         return self._rows[chosen[lists[best]], slots[best]].astype(np.int64)
 
     def _fewest(self, held: Codes, sizes: Numbers, query: Vectors, wanted: int) -> Numbers:
         """Where in lists the rows are that lean most as a query."""
-        counts = differing(held, leanings(query[None])[:, 0]).ravel()
+        counts = differing(held, signs(query[None])[:, 0]).ravel()
         found = fewest(counts, wanted)
         if not (found % self._limit < sizes[found // self._limit]).all():
-            # Where nothing is, it looks like a vector whose numbers are all clearly below zero.
+            # Where nothing is, it looks like a vector without a number above zero.
             counts[(np.arange(self._limit) >= sizes[:, None]).ravel()] = np.iinfo(counts.dtype).max
             found = fewest(counts, wanted)
         return found
@@ -185,7 +193,7 @@ class Clusters:
         """Lists that may be near, at least so many; None for all."""
         if self._upper is None or self._count <= max(wanted, self._compared):
             return None
-        return self._upper.near(query, probed=2 * wanted, leaning=wanted, wanted=wanted)
+        return self._upper.near(query, probed=2 * wanted, closer=wanted, wanted=wanted)
 
     def _targets(self, vectors: Vectors) -> Numbers:
         """The lists that vectors belong to; of two that are as near, the earlier."""
@@ -237,7 +245,7 @@ class Clusters:
         end = size + len(rows)
         self._rows[place, size:end] = rows
         self._rows[place, end:] = 0
-        self._codes[place, :, size:end] = leanings(new)
+        self._codes[place, :, size:end] = signs(new)
         self._codes[place, :, end:] = 0
         self._sizes[place] = end
         self._list[rows] = place
@@ -263,11 +271,11 @@ class Clusters:
     def _opened(self, dimension: int) -> int:
         """The place of a new list."""
         if self._count == len(self._sizes):
-            room, words = 16 + self._count + self._count // 4, 2 * -(-dimension // 64)
+            room, words = 16 + self._count + self._count // 4, -(-dimension // 64)
             self._sizes = grown(self._sizes, (room,))
             self._centres = grown(self._centres, (room, dimension))
             self._rows = grown(self._rows, (room, self._limit))
             self._codes = grown(self._codes, (room, words, self._limit))
-            self._leanings = grown(self._leanings.T, (room, words)).T.copy()
+            self._leanings = grown(self._leanings.T, (room, 2 * words)).T.copy()
         self._count += 1
         return self._count - 1

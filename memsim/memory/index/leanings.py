@@ -1,7 +1,4 @@
-"""How vectors lean: two bits for each of their numbers, which tell which may be near.
-
-They take a sixteenth of the room of the vectors, and comparing them takes as much less time.
-"""
+"""Vectors as bits: their signs, or how they lean; few bytes that tell which may be near."""
 
 from __future__ import annotations
 
@@ -34,11 +31,16 @@ LEANING = np.float32(0.6)
 """What is clear: so many times the size that the numbers of a unit vector have in the mean."""
 
 
+def signs(vectors: Vectors) -> Codes:
+    """One bit for each number of vectors: whether it is above zero; shape (words of 64 bits, n)."""
+    return _packed(vectors > 0)
+
+
 def leanings(vectors: Vectors) -> Codes:
     """Two bits for each number of unit vectors: clearly above zero, and not clearly below it.
 
     Returns:
-        Shape (words of 64 bits, n).
+        Shape (words of 64 bits, n): twice as many words as there are signs, and nearer the truth.
     """
     clear = LEANING / np.float32(np.sqrt(max(1, vectors.shape[1])))
     return np.concatenate((_packed(vectors > clear), _packed(vectors > -clear)))
@@ -68,16 +70,17 @@ def fewest(counts: Counts, wanted: int) -> Numbers:
 
 
 def likeliest(query: Vectors, held: Codes, wanted: int) -> Numbers:
-    """Where the vectors are that have the largest products with a query, as far as leanings tell.
+    """Where the vectors are that have the largest products with a query, as far as bits tell.
 
-    Each number of a vector counts as 1, 0 or -1. Returns so many, and all that tie with them.
+    `held` has signs, shape (words, n), where each number of a vector counts as 1 or -1; or leanings
+    where it may count as 0 as well. Returns so many, and all that tie with them.
     """
     if held.shape[1] <= wanted:
         return np.arange(held.shape[1])
     bits = np.unpackbits(np.ascontiguousarray(held.T).view(np.uint8), axis=1)
-    above, not_below = bits[:, : bits.shape[1] // 2], bits[:, bits.shape[1] // 2 :]
-    # One more in each number adds the same to every product.
-    levels = (above + not_below)[:, : len(query)].astype(np.float32)
+    # One more or half of it in each number orders the products in the same way.
+    bits = bits.reshape(len(bits), -1, -(-len(query) // 64) * 64)
+    levels = bits.sum(axis=1, dtype=np.uint8)[:, : len(query)].astype(np.float32)
     # Sums of rounded numbers are exact, so that every processor has the same.
     products = np.vecdot(levels, rounded(query))
     return np.flatnonzero(products >= np.partition(products, -wanted)[-wanted])
@@ -90,11 +93,11 @@ class LeaningRows:
         self._codes: Codes = np.zeros((0, 0), np.uint64)
         self._noted = 0
 
-    def near(self, query: Vectors, vectors: Vectors, *, leaning: int, wanted: int) -> Numbers:
+    def near(self, query: Vectors, vectors: Vectors, *, closer: int, wanted: int) -> Numbers:
         """As `Clusters.near`, of all rows."""
         self._note(vectors)
         counts = differing(self._codes[:, : len(vectors)], leanings(query[None])[:, 0])
-        found = fewest(counts, leaning)
+        found = fewest(counts, closer)
         return found[likeliest(query, self._codes[:, found], wanted)]
 
     def replace(self, row: int, vector: Vectors) -> None:

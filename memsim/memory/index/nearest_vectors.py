@@ -1,10 +1,10 @@
 """Vectors in memory, and the nearest of them.
 
-Among few vectors the search is exact. Among more, it first compares how the vectors lean, a few
-bytes each, and is exact among those that agree most with the query: of all vectors of a shelf, up
-to `SCANNED_ON_SHELF`, and otherwise of the lists of near ones that are nearest to the query. What
-it finds depends on the vectors and on the order in which they came and went, and on nothing else:
-not on the process, nor on when it was asked.
+Among few vectors the search is exact. Among more, it first compares a few bytes of each, and is
+exact among those that agree most with the query. Up to `SCANNED_ON_SHELF` these bytes say how all
+vectors of a shelf lean. Otherwise they are the signs of those in the lists of near ones that are
+nearest to the query. What it finds depends on the vectors and on the order in which they came and
+went, and on nothing else: not on the process, nor on when it was asked.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SCANNED_ON_SHELF = 131_072
 take many seconds to make when a store is opened."""
 
 PROBED = 6144
-"""Vectors of lists whose leanings are compared at least."""
+"""Vectors of lists whose signs are compared at least."""
 
 COMPARED = 256
 """Vectors that are compared at least, where there are so many."""
@@ -51,7 +51,7 @@ COMPARED_FOR_EACH = 3
 conversations, 97 in a hundred of the best 128 are found where all are scanned, and the best ten."""
 
 CLOSER = 5
-"""Vectors that are looked at closer, for each that is compared: they lean most as the query."""
+"""Vectors that are looked at closer, for each that is compared."""
 
 _TOGETHER = 64
 """Vectors that are put into lists together; until then they wait, and are compared always."""
@@ -72,7 +72,7 @@ class NearestVectors:
     Args:
         exact: vectors up to which all are compared.
         scanned: vectors up to which how all lean is compared; above, they are in lists.
-        probed: vectors of lists whose leanings are compared at least.
+        probed: vectors of lists whose signs are compared at least.
         compared: vectors that are compared at least, of those.
         read: gives vectors again that were added. Where they are in lists, `KEPT` at most stay in
             memory then, and the others are read when they are compared.
@@ -149,16 +149,16 @@ class NearestVectors:
         """Candidates for the best `k`, with their scores."""
         count = len(self)
         wanted = max(self._compared, COMPARED_FOR_EACH * k)
-        leaning = CLOSER * wanted
+        closer = CLOSER * wanted
         if count > max(self._unlisted, k):
             probed = max(self._probed, 2 * k)
-            near = self._clusters.near(query, probed=probed, leaning=leaning, wanted=wanted)
+            near = self._clusters.near(query, probed=probed, closer=closer, wanted=wanted)
             rows = np.concatenate((near, self._rows(self._waiting)))
             if len(rows) >= k:
                 return closest(query, self._forms[rows], self._held[rows], k)
         forms, vectors = self.all()
-        if max(self._exact, leaning) < count <= self._unlisted:
-            rows = self._scanned.near(query, vectors, leaning=leaning, wanted=wanted)
+        if max(self._exact, closer) < count <= self._unlisted:
+            rows = self._scanned.near(query, vectors, closer=closer, wanted=wanted)
             forms, vectors = forms[rows], vectors[rows]
         return closest(query, forms, vectors, k)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_columns_tell_what_was_put_into_them(
     asked = np.arange(62)
     ids = [name(number) for number in range(62)]
 
-    expected = {n: (moments([row(n).created])[0], name(n)) for n in there}
+    expected = {n: (int(moments([row(n).created])[0]), name(n)) for n in there}
     assert expected == known.called(asked)
     assert {name(number) for number in there} == known.among(ids)
     assert known.lengths(asked) is None
@@ -67,11 +67,27 @@ def test_columns_tell_what_was_put_into_them(
     assert [number % 7 for number in sorted(there)] == lengths.tolist()
 
 
+def test_moments_have_the_order_of_instants() -> None:
+    """Microseconds of the first and the last year, and of those before and after 1970."""
+    years = (datetime(year, 1, 1, 0, 0, 0, year, EPOCH.tzinfo) for year in (1, 1969, 1970, 9999))
+    texts = [instant(moment) for moment in years]
+    found = moments(texts).tolist()
+
+    assert sorted(texts) == texts
+    assert sorted(found) == found
+    assert 1970 == found[2]
+
+
 @pytest.mark.parametrize(
     "harm",
-    [{"created": ["soon"]}, {"created": ["x" * 32]}, {"ids": ["ab"]}, {"ids": ["x" * 32]}],
+    [
+        {"created": ["x" * 32]},
+        {"created": ["2026-13-01T00:00:00.000000+00:00"]},
+        {"ids": ["ab"]},
+        {"ids": ["x" * 32]},
+    ],
 )
 def test_a_damaged_list_is_refused(harm: dict[str, list[str]]) -> None:
     """What is no instant and no id is an error, and no entry."""
-    with pytest.raises(ValueError, match=r"an id|an instant|hexadecimal"):
+    with pytest.raises(ValueError, match=r"an id|an instant|hexadecimal|out of range"):
         ShelfEntries(listed([3])._replace(**harm))  # type: ignore[arg-type]

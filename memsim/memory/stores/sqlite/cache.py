@@ -248,8 +248,8 @@ class CachedShelf:
 
     def called(
         self, connection: sqlite3.Connection, numbers: Numbers
-    ) -> dict[int, tuple[bytes, str]]:
-        """Creation and id of those of some entries that are here, by number."""
+    ) -> dict[int, tuple[int, str]]:
+        """Creation in microseconds and id of those of some entries that are here, by number."""
         return self._entries_known(connection).called(numbers)
 
     def among(self, connection: sqlite3.Connection, ids: Sequence[str]) -> set[str] | None:

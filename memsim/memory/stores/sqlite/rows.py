@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from memsim.memory.entry import Entry, Shelf
     from memsim.memory.index.forms import Numbers
     from memsim.memory.index.postings import Counts
@@ -41,10 +39,8 @@ _LONG: Final = 128
 
 _COUNTED: Final = 1 << 62
 
-_ZONE: Final = b"+00:00"
-
-INSTANT: Final = 26
-"""Characters of an instant before its zone."""
+_FORM: Final = np.frombuffer(b"0000-00-00T00:00:00.000000+00:00", np.uint8)
+"""An instant, with a 0 for each digit that may be another one."""
 
 ENTRY: Final = "SELECT number, shelf, id, created, length, check_sum, record FROM entries"
 """Selects what `read` takes."""
@@ -465,8 +461,8 @@ def vocabulary(connection: sqlite3.Connection, shelf: int) -> set[str]:
     return {token[len(start) : token.rindex("~")] for token in joined.split(",")}
 
 
-def called(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, tuple[bytes, str]]:
-    """Creation and id of entries, by number.
+def called(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, tuple[int, str]]:
+    """Creation in microseconds and id of entries, by number.
 
     Raises `ValueError` if an instant is damaged.
     """
@@ -480,19 +476,21 @@ def called(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, 
     }
 
 
-def moments(created: Sequence[str]) -> NDArray[np.bytes_]:
-    """Instants as `instant` writes them, without the zone, which all have.
+def moments(created: Sequence[str]) -> Numbers:
+    """Instants as `instant` writes them, in microseconds, which have the same order.
 
-    Raises `ValueError` if one of them is of another form.
+    Raises `ValueError` if one of them is of another form, or no time.
     """
-    joined = "".join(created).encode("ascii")
-    if len(joined) != len(created) * (INSTANT + len(_ZONE)):
+    joined = np.frombuffer("".join(created).encode("ascii"), np.uint8)
+    if len(joined) != len(created) * len(_FORM):
         raise ValueError("an instant is damaged")
-    texts = np.frombuffer(joined, f"S{INSTANT}, S{len(_ZONE)}")
-    if not (texts["f1"] == _ZONE).all():
+    texts = joined.reshape(-1, len(_FORM))
+    zeros = np.where((texts >= ord("0")) & (texts <= ord("9")), np.uint8(ord("0")), texts)
+    if (zeros != _FORM).any():
         raise ValueError("an instant is damaged")
-    found: NDArray[np.bytes_] = texts["f0"]
-    return found
+    before = len("+00:00")
+    moment = np.ascontiguousarray(texts[:, :-before]).view(f"S{len(_FORM) - before}").ravel()
+    return moment.astype("datetime64[us]").astype(np.int64)
 
 
 def _tokens(shelf: int, counts: Counter[str]) -> str:

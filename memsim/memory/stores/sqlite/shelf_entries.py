@@ -1,6 +1,6 @@
-"""What is known of the entries on a shelf, in columns: 54 bytes of each.
+"""What is known of the entries on a shelf, in columns: 36 bytes of each.
 
-A dictionary of what they are called takes six times as much, and the garbage collector searches it.
+A dictionary of what they are called takes ten times as much, and the garbage collector searches it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from memsim.memory.stores.sqlite.rows import INSTANT, moments
+from memsim.memory.stores.sqlite.rows import moments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,21 +46,20 @@ class ShelfEntries:
             created, digests = created[order], digests[order]
         self._numbers = array("q", numbers.tobytes())
         self._lengths = array("i", lengths.tobytes())
-        self._created = bytearray(created.tobytes())
+        self._created = array("q", created.tobytes())
         self._digests = bytearray(digests.tobytes())
 
     def append(self, row: EntryRow) -> None:
         """An entry came, whose number is greater than all others."""
         self._numbers.append(row.number)
         self._lengths.append(row.length)
-        self._created += moments([row.created]).tobytes()
+        self._created.extend(moments([row.created]).tolist())
         self._digests += bytes.fromhex(row.id)
 
     def remove(self, number: int) -> None:
         """An entry is gone."""
         at = bisect_left(self._numbers, number)
-        del self._numbers[at], self._lengths[at]
-        del self._created[at * INSTANT : (at + 1) * INSTANT]
+        del self._numbers[at], self._lengths[at], self._created[at]
         del self._digests[at * _DIGEST : (at + 1) * _DIGEST]
 
     def lengths(self, numbers: Numbers) -> Counts | None:
@@ -68,10 +67,10 @@ class ShelfEntries:
         at, there = self._at(numbers)
         return np.frombuffer(self._lengths, np.intc)[at] if there.all() else None
 
-    def called(self, numbers: Numbers) -> dict[int, tuple[bytes, str]]:
+    def called(self, numbers: Numbers) -> dict[int, tuple[int, str]]:
         """Creation, as `moments` gives it, and id of those that are there, by number."""
         at, there = self._at(numbers)
-        return {self._numbers[n]: (self._moment(n), self._id(n)) for n in at[there].tolist()}
+        return {self._numbers[n]: (self._created[n], self._id(n)) for n in at[there].tolist()}
 
     def among(self, ids: Sequence[str]) -> set[str]:
         """Those of some ids that are there; it takes as long as the shelf."""
@@ -87,9 +86,6 @@ class ShelfEntries:
             return numbers, np.zeros(len(numbers), np.bool_)
         at = np.minimum(known.searchsorted(numbers), len(known) - 1)
         return at, known[at] == numbers
-
-    def _moment(self, at: int) -> bytes:
-        return bytes(self._created[at * INSTANT : (at + 1) * INSTANT])
 
     def _id(self, at: int) -> str:
         return self._digests[at * _DIGEST : (at + 1) * _DIGEST].hex()

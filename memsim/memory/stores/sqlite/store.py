@@ -536,7 +536,7 @@ class SQLite:
 
     def _hits(self, found: ScoredNumbers, k: int, shelves: Sequence[CachedShelf]) -> list[Hit]:
         numbers = found.numbers.tolist()
-        place: dict[int, tuple[bytes, str]] = {}
+        place: dict[int, tuple[int, str]] = {}
         if len(shelves) > _FEW:
             place = rows.called(self._open, numbers)
         else:
