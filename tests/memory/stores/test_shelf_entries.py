@@ -67,6 +67,18 @@ def test_columns_tell_what_was_put_into_them(
     assert [number % 7 for number in sorted(there)] == lengths.tolist()
 
 
+def test_the_number_of_the_last_that_is_gone_is_given_again() -> None:
+    """The new entry is there under it, and the old ones are not."""
+    known = ShelfEntries(listed([*range(1, 41)]))
+    known.remove(40)
+    known.remove(39)
+    known.append(row(39)._replace(id=name(77)))
+
+    assert name(77) == known.called(np.arange(60))[39][1]
+    assert [*range(1, 40)] == [*known.called(np.arange(60))]
+    assert {name(77)} == known.among([name(77), name(39), name(40)])
+
+
 def test_moments_have_the_order_of_instants() -> None:
     """Microseconds of the first and the last year, and of those before and after 1970."""
     years = (datetime(year, 1, 1, 0, 0, 0, year, EPOCH.tzinfo) for year in (1, 1969, 1970, 9999))

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 _DIGEST: Final = 16
 """Bytes of an id."""
 
+_GONE: Final = -1
+"""The length of an entry that is gone, whose row is still there."""
+
+_KEPT: Final = 4
+"""One row in so many may be of an entry that is gone: to close a gap costs as much as all rows."""
+
 
 class ShelfEntries:
     """The entries of a shelf by number, ascending.
@@ -48,9 +54,12 @@ class ShelfEntries:
         self._lengths = array("i", lengths.tobytes())
         self._created = array("q", created.tobytes())
         self._digests = bytearray(digests.tobytes())
+        self._gone = 0
 
     def append(self, row: EntryRow) -> None:
-        """An entry came, whose number is greater than all others."""
+        """An entry came, whose number is greater than those of all that are there."""
+        while self._numbers and self._numbers[-1] >= row.number:
+            self._drop_last()
         self._numbers.append(row.number)
         self._lengths.append(row.length)
         self._created.extend(moments([row.created]).tolist())
@@ -58,9 +67,10 @@ class ShelfEntries:
 
     def remove(self, number: int) -> None:
         """An entry is gone."""
-        at = bisect_left(self._numbers, number)
-        del self._numbers[at], self._lengths[at], self._created[at]
-        del self._digests[at * _DIGEST : (at + 1) * _DIGEST]
+        self._lengths[bisect_left(self._numbers, number)] = _GONE
+        self._gone += 1
+        if self._gone * _KEPT > len(self._numbers):
+            self._close_gaps()
 
     def lengths(self, numbers: Numbers) -> Counts | None:
         """The terms that entries have; None where one of them is not there."""
@@ -76,7 +86,8 @@ class ShelfEntries:
         """Those of some ids that are there; it takes as long as the shelf."""
         asked = np.frombuffer(bytes.fromhex("".join(ids)), np.uint64)[::2]
         known = np.frombuffer(self._digests, np.uint64)[::2]
-        (found,) = np.isin(known, asked).nonzero()
+        there = np.frombuffer(self._lengths, np.intc) != _GONE
+        (found,) = (np.isin(known, asked) & there).nonzero()
         return {self._id(n) for n in found.tolist()}.intersection(ids)
 
     def _at(self, numbers: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
@@ -85,7 +96,22 @@ class ShelfEntries:
         if not len(known):
             return numbers, np.zeros(len(numbers), np.bool_)
         at = np.minimum(known.searchsorted(numbers), len(known) - 1)
-        return at, known[at] == numbers
+        lengths = np.frombuffer(self._lengths, np.intc)
+        return at, (known[at] == numbers) & (lengths[at] != _GONE)
+
+    def _drop_last(self) -> None:
+        """Drop the last row, whose entry is gone: its number is given again."""
+        del self._numbers[-1], self._created[-1], self._lengths[-1], self._digests[-_DIGEST:]
+        self._gone -= 1
+
+    def _close_gaps(self) -> None:
+        there = np.frombuffer(self._lengths, np.intc) != _GONE
+        digests = np.frombuffer(self._digests, f"V{_DIGEST}")[there]
+        self._numbers = array("q", np.frombuffer(self._numbers, np.int64)[there].tobytes())
+        self._created = array("q", np.frombuffer(self._created, np.int64)[there].tobytes())
+        self._lengths = array("i", np.frombuffer(self._lengths, np.intc)[there].tobytes())
+        self._digests = bytearray(digests.tobytes())
+        self._gone = 0
 
     def _id(self, at: int) -> str:
         return self._digests[at * _DIGEST : (at + 1) * _DIGEST].hex()
