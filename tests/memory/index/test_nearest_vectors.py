@@ -6,7 +6,7 @@ import hashlib
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,15 +100,11 @@ def check(clusters: Clusters, rows: set[int], vectors: Vectors) -> None:
         check(clusters._upper, set(range(count)), clusters._centres)
 
 
-@settings(max_examples=40, deadline=None)
-@given(
-    st.lists(st.one_of(st.integers(1, 40), st.integers(-60, -1)), min_size=1, max_size=25),
-    st.sampled_from([3, 4096]),
-)
-def test_whatever_comes_and_goes_the_lists_hold_it(steps: list[int], centres: int) -> None:
-    """Each vector that is there is in one list or waits; what left is nowhere."""
-    vectors = spread(1000)
-    store, held, given_ = small(20, centres=centres), list[int](), 0
+def after_each(
+    steps: Sequence[int], store: NearestVectors, held: list[int], vectors: Vectors
+) -> Iterator[None]:
+    """Add so many of the vectors, in their order, or take so many out; `held` has those there."""
+    given_ = 0
     for step in steps:
         if step > 0:
             forms = range(given_, given_ + step)
@@ -117,6 +113,20 @@ def test_whatever_comes_and_goes_the_lists_hold_it(steps: list[int], centres: in
             given_ += step
         for _ in range(min(-step, len(held))):
             store.remove(held.pop((7 * len(held)) // 11))
+        yield
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.one_of(st.integers(1, 40), st.integers(-60, -1)), min_size=1, max_size=25),
+    st.sampled_from([3, 4096]),
+)
+def test_whatever_comes_and_goes_the_lists_hold_it(steps: list[int], centres: int) -> None:
+    """Each vector that is there is in one list or waits; what left is nowhere."""
+    vectors = spread(1000)
+    store, held = small(20, centres=centres), list[int]()
+    for _ in after_each(steps, store, held, vectors):
+        pass
     settled = {store._row[form] for form in held if form not in store._waiting}
     forms_found, rows = store.all()
 
@@ -129,9 +139,9 @@ def test_whatever_comes_and_goes_the_lists_hold_it(steps: list[int], centres: in
         assert set(found.tolist()) == set(held)
 
 
-def scanned(exact: int = 50) -> NearestVectors:
+def scanned() -> NearestVectors:
     """A store that compares how all vectors lean, from early on."""
-    return NearestVectors(exact=exact, scanned=100_000, compared=40)
+    return NearestVectors(exact=50, scanned=100_000, compared=40)
 
 
 @settings(max_examples=40, deadline=None)
@@ -139,15 +149,8 @@ def scanned(exact: int = 50) -> NearestVectors:
 def test_what_came_and_went_before_a_scan_makes_no_difference(steps: list[int]) -> None:
     """A store that was searched between finds what one does that holds the same from the first."""
     vectors, query = spread(4000), spread(4040)[4000]
-    store, held, given_ = scanned(), list[int](), 0
-    for step in steps:
-        if step > 0:
-            forms = range(given_, given_ + step)
-            store.add(forms, vectors[given_ : given_ + step])
-            held += forms
-            given_ += step
-        for _ in range(min(-step, len(held))):
-            store.remove(held.pop((7 * len(held)) // 11))
+    store, held = scanned(), list[int]()
+    for _ in after_each(steps, store, held, vectors):
         if held:
             store.search(query, 2)
     if not held:
