@@ -78,7 +78,7 @@ def likeliest(query: Vectors, held: Codes, wanted: int) -> Numbers:
     if held.shape[1] <= wanted:
         return np.arange(held.shape[1])
     bits = np.unpackbits(np.ascontiguousarray(held.T).view(np.uint8), axis=1)
-    # One more or half of it in each number orders the products in the same way.
+    # Each number counts as its bits that are set: other values, but the same order of products.
     bits = bits.reshape(len(bits), -1, -(-len(query) // 64) * 64)
     levels = bits.sum(axis=1, dtype=np.uint8)[:, : len(query)].astype(np.float32)
     # Sums of rounded numbers are exact, so that every processor has the same.

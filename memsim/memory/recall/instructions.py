@@ -38,7 +38,8 @@ _INSTRUCTS: Final = re.compile(
 )
 _TELLS_OF_CHANGE: Final = re.compile(
     r"(?:^|[,;:]\s|\b(?:so|and|but|because|since)\s)"
-    r"(?:i|we|he|she|they|it|my|our|his|her|their)\b(?![^.?!]*\byou\b)[^.?!,;:]*\bfrom now on\b",
+    r"(?:i|we|he|she|(?:they|it|my|our|his|her|their)\b(?![^.?!]*\b(?:should|must)\b))\b"
+    r"(?![^.?!]*\byou\b)[^.?!,;:]*\bfrom now on\b",
     re.IGNORECASE,
 )
 """What somebody does from now on, and wants nobody else to do."""

@@ -41,6 +41,8 @@ def shown(talk: Remembering, question: str, who: str = "ana") -> str:
         ("I want you to answer in Danish from now on.", set()),
         ("They lost my bag, so I fly with Norair from now on.", None),
         ("My doctor is Lee from now on.", None),
+        ("I must take the bus from now on.", None),
+        ("My answers should be in Danish from now on.", set()),
         ("Always good to hear from you!", None),
         ("Never heard of it.", None),
         ("The train always leaves at nine.", None),
