@@ -73,6 +73,28 @@ class EntryNumbers:
                 found = self._asked[name] = self._numbers[at]
         return found
 
+    def expect(self, names: Iterable[str]) -> None:
+        """Look ids up together that will be asked for: that takes less than one by one."""
+        if not self._numbers:
+            return
+        unknown = {name for name in names if name not in self._latest and name not in self._asked}
+        joined = _joined([*unknown])
+        if not joined:
+            return
+        import numpy as np
+
+        asked = np.frombuffer(joined, ">u8").reshape(-1, 2)
+        known = np.frombuffer(self._halves, np.uint64)
+        at = np.minimum(known.searchsorted(asked[:, 1].astype(np.uint64)), len(known) - 1)
+        numbers = np.frombuffer(self._numbers, np.intc)[at]
+        # Of two with the same last half, the second is found by `get`.
+        same = np.frombuffer(self._digests, ">u8").reshape(-1, 2)[numbers] == asked
+        there = same.all(axis=1).tolist()
+        if len(self._asked) + len(unknown) > ASKED:
+            self._asked.clear()
+        told = zip(unknown, numbers.tolist(), there, strict=True)
+        self._asked.update((name, number) for name, number, is_there in told if is_there)
+
     def name(self, number: int) -> str:
         """The id of a number that is given."""
         if number in self._others:
@@ -177,14 +199,17 @@ class EntryNumbers:
         """Put the latest ids into the columns."""
         import numpy as np
 
-        new = [number for number in self._latest.values() if number not in self._others]
-        self._numbers.extend(new)
-        numbers = np.array(self._numbers, np.intc)
+        new = np.array([n for n in self._latest.values() if n not in self._others], np.intc)
         # A view of what grows must not be kept.
-        halves = np.frombuffer(self._digests, ">u8").reshape(-1, 2)[numbers, 1].astype(np.uint64)
+        halves = np.frombuffer(self._digests, ">u8").reshape(-1, 2)[new, 1].astype(np.uint64)
         order = np.argsort(halves, kind="stable")
-        self._halves = array("Q", halves[order].tobytes())
-        self._numbers = array("i", numbers[order].tobytes())
+        halves, new = halves[order], new[order]
+        known = np.frombuffer(self._halves, np.uint64)
+        # Sorting all of them anew would take ten times as long where there are many.
+        at = known.searchsorted(halves, side="right")
+        self._halves = array("Q", np.insert(known, at, halves).tobytes())
+        numbers = np.frombuffer(self._numbers, np.intc)
+        self._numbers = array("i", np.insert(numbers, at, new).tobytes())
         self._latest = {name: number for number, name in self._others.items()}
 
 

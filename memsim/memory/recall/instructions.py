@@ -8,7 +8,10 @@ flights matter. Such a message answers no question, so its rank says little of w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from memsim.language.text import index_terms, sentences
@@ -87,16 +90,47 @@ def standing_matter(text: str) -> frozenset[str] | None:
     return None
 
 
-def applying(question: str, standing: Mapping[str, frozenset[str]]) -> list[str]:
-    """Ids of the standing messages that apply to a question, the most specific and latest first.
+class StandingMessages:
+    """Standing messages by the terms of what they are about, so that few are looked at."""
 
-    `standing` has by id what each is about, in the order in which they were said.
-    """
-    terms = frozenset(index_terms(question))
-    held = {i: len(about & terms) for i, about in standing.items()}
-    apply = [i for i, about in standing.items() if held[i] >= APPLIES * len(about)]
-    apply.reverse()
-    return sorted(apply, key=lambda i: -held[i])
+    __slots__ = ("_always", "_names", "_places", "_sizes", "_with")
+
+    def __init__(self) -> None:
+        # A place is larger than that of any message before; those of a term may be of no message.
+        self._places: dict[str, int] = {}
+        self._names: dict[int, str] = {}
+        self._sizes = array("i")
+        self._with: dict[str, array[int]] = {}
+        self._always: dict[int, None] = {}
+
+    def add(self, name: str, matter: Collection[str]) -> None:
+        """Take in a message that was said after the others, and that is about these terms."""
+        place = self._places[name] = len(self._sizes)
+        self._names[place] = name
+        self._sizes.append(len(matter))
+        if not matter:
+            self._always[place] = None
+        for term in matter:
+            self._with.setdefault(term, array("i")).append(place)
+
+    def remove(self, name: str) -> None:
+        """Take a message out; one that is not there changes nothing."""
+        place = self._places.pop(name, None)
+        if place is not None:
+            del self._names[place]
+            self._always.pop(place, None)
+
+    def applying(self, question: str) -> dict[str, bool]:
+        """Those that apply to a question, the most specific and latest first.
+
+        Each says whether it has a condition: it is about something.
+        """
+        places = self._with
+        held = Counter(chain.from_iterable(places.get(t, ()) for t in {*index_terms(question)}))
+        shared = {p: n for p, n in held.items() if n >= APPLIES * self._sizes[p]}
+        shared |= dict.fromkeys(self._always, 0)
+        order = sorted(shared.keys() & self._names.keys(), key=lambda p: (-shared[p], -p))
+        return {self._names[place]: self._sizes[place] > 0 for place in order}
 
 
 def within_room(found: Iterable[str], tokens: Mapping[str, int], room: int) -> list[str]:

@@ -10,7 +10,7 @@ from memsim.memory.index.name_table import NameTable
 from memsim.memory.index.source_column import SourceColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 _NONE: Final = -1
 
@@ -47,6 +47,10 @@ class MadeColumns:
         place = self._names.add(owner)
         for number, source in zip(self._numbered([*stated]), stated.values(), strict=True):
             self._owner[number], self._source[number] = place, source
+
+    def expect(self, entries: Iterable[str]) -> None:
+        """Look entries up together that will be asked for."""
+        self._ids.expect(entries)
 
     def stated(self, entry: str) -> tuple[str, str] | None:
         """Whose message states a fact, and its id; None where none is known."""

@@ -245,10 +245,10 @@ def recall(
         )
     known: dict[str, MessageFacts] = {}
     raw = (_above(lexical, policy.least_bm25), _above(nearest, policy.least_cosine))
-    found = [_permitted(hits, about, known) for hits in raw]
-    echoes = _echoes(question, known)
-    told = [[hit for hit in hits if hit.id not in echoes] for hits in found] if echoes else found
-    words, meaning = told if any(told) else found
+    echoes: set[str] = set()
+    terms = frozenset(index_terms(question))
+    told = [_telling(hits, policy.depth, about, known, echoes, terms) for hits in raw]
+    words, meaning = told if any(told) else [[h for h in hits if h.id in known] for hits in raw]
     hits = relevance(words, meaning, lambda source: known[source].order, policy)
     scores = {hit.id: hit.score for hit in hits}
     if beside is not None and policy.neighbours:
@@ -383,26 +383,35 @@ def _soft(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> list[H
     return as_hits(sums.items())
 
 
-def _echoes(question: str, known: Mapping[str, MessageFacts]) -> frozenset[str]:
-    """What was found because it asks the same, which says nothing of the answer."""
-    asked = {i: found.asked for i, found in known.items() if found.asked}
-    if not asked:
-        return frozenset()
-    terms = frozenset(index_terms(question))
-    return frozenset(i for i, before in asked.items() if asks_the_same(before, terms))
+def _telling(
+    hits: Sequence[Hit],
+    wanted: int,
+    about: Callable[[str], MessageFacts | None],
+    known: dict[str, MessageFacts],
+    echoes: set[str],
+    terms: frozenset[str],
+) -> list[Hit]:
+    """The best that may be seen, so many, without what asks the same as a question of these terms.
+
+    That says nothing of the answer: it is put into `echoes`. What was looked at is put into
+    `known`.
+    """
+    told: list[Hit] = []
+    for hit in hits:
+        if len(told) == wanted:
+            break
+        source = hit.id
+        if source in echoes or (source not in known and not _look(source, about, known)):
+            continue
+        if asks_the_same(known[source].asked, terms):
+            echoes.add(source)
+        else:
+            told.append(hit)
+    return told
 
 
 def _above(hits: Sequence[Hit], least: float | None) -> Sequence[Hit]:
     return hits if least is None else [hit for hit in hits if hit.score >= least]
-
-
-def _permitted(
-    hits: Sequence[Hit], about: Callable[[str], MessageFacts | None], known: dict[str, MessageFacts]
-) -> list[Hit]:
-    for hit in hits:
-        if hit.id not in known and (found := about(hit.id)) is not None:
-            known[hit.id] = found
-    return [hit for hit in hits if hit.id in known]
 
 
 def _look(

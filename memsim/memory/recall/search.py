@@ -20,7 +20,7 @@ from memsim.memory.options import MemoryOptions
 from memsim.memory.permissions import Permissions, Where
 from memsim.memory.recall.confidence import LOOKED_AT, FoundMessage, confidence
 from memsim.memory.recall.fact_search import with_facts, with_semantic
-from memsim.memory.recall.instructions import applying, instructs, raised, within_room
+from memsim.memory.recall.instructions import instructs, raised, within_room
 from memsim.memory.recall.overview import WIDER, ConversationPlaces, asks_overview, matter
 from memsim.memory.recall.ranking import QuestionCues, fit_to_room, recall
 from memsim.memory.recall.replacement_marks import replaced_marks
@@ -319,19 +319,18 @@ class Recaller:
         hits = search.hits
         sources = self._timeline.sources(hit.id for hit in hits)
         sure = self._confidence(text, search, where)
-        standing = self._timeline.standing(asker) if self._policy.standing > 1 else {}
-        apply = applying(text, standing)
-        sources |= self._timeline.standing_sources(asker) if standing else {}
+        standing = self._policy.standing > 1
+        apply = self._timeline.applying(asker, text) if standing else {}
+        sources |= self._timeline.sources(apply)
         shown = self._shown(sources, set(visible), where)
         # Of what always holds, two that say the same both apply or neither does.
-        told = {*apply}
-        said = dict.fromkeys((*(hit.id for hit in hits), *(i for i in standing if i in told)))
+        said = dict.fromkeys((*(hit.id for hit in hits), *reversed(apply)))
         shown |= self._repeated(said, shown, beside)
         applied = self._standing(apply, shown, where, budget)
         chosen = [*applied]
         if not asks_overview(text):
             # What always holds says nothing of the matter, and so has no rank in it.
-            orders = [entry for entry in chosen if applied[entry] and standing[entry]]
+            orders = [entry for entry in chosen if applied[entry] and apply[entry]]
             hits = raised(hits, orders, after=LOOKED_AT)
         ranked = (sources[hit.id] for hit in hits)
         ranking = tuple(dict.fromkeys(source for source in ranked if source is not None))
@@ -403,6 +402,7 @@ class Recaller:
             facts = self._vault.nearest(text, of_facts, wanted)
             nearest = with_facts(nearest, facts, where, self._vault, self._timeline)
         found = {hit.id for hit in (*lexical, *nearest)}
+        self._timeline.expect(found)
         last = [] if overview else self._summed_up(lexical, nearest)
         ranked = recall(
             text,
@@ -472,7 +472,7 @@ class Recaller:
         return confidence(question, found, named, distance)
 
     def _standing(
-        self, apply: Sequence[str], shown: set[str], where: Where, room: int
+        self, apply: Iterable[str], shown: set[str], where: Where, room: int
     ) -> dict[str, bool]:
         """What applies to a question, as far as there is room, and whether it instructs."""
         found = [entry for entry in apply if entry not in shown]

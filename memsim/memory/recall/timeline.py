@@ -17,7 +17,11 @@ from memsim.language.text import index_terms
 from memsim.memory.entry import ROLE
 from memsim.memory.index.entry_numbers import EntryNumbers
 from memsim.memory.index.message_numbers import MessageNumbers
-from memsim.memory.recall.instructions import is_standing, standing_matter
+from memsim.memory.recall.instructions import (
+    StandingMessages,
+    is_standing,
+    standing_matter,
+)
 from memsim.memory.recall.made_columns import MadeColumns
 from memsim.memory.recall.outline_columns import MessageOutline, OutlineColumns, microseconds
 
@@ -421,13 +425,6 @@ class _Change(NamedTuple):
 _UNCHANGED = _Change()
 
 
-class _InForce(NamedTuple):
-    """Standing messages in force: what each is about, and the id of each."""
-
-    matter: Mapping[str, frozenset[str]]
-    sources: Mapping[str, str]
-
-
 _NOTHING: frozenset[str] = frozenset()
 
 
@@ -498,9 +495,7 @@ class Timeline:
         self._speakers: dict[str, Counter[str]] = {}
         self._made = MadeColumns()
         self._episodes: dict[str, tuple[str, str]] = {}
-        self._standing: dict[str, dict[str, frozenset[str]]] = {}
-        self._in_force: dict[str, _InForce] = {}
-        """Of an owner, until something changes it."""
+        self._standing: dict[str, StandingMessages] = {}
         self._count = 0
 
     def __contains__(self, entry: object) -> bool:
@@ -556,8 +551,10 @@ class Timeline:
 
     def _stand(self, name: str, owner: str, matter: str) -> None:
         """Note what a standing message is about."""
-        self._standing.setdefault(owner, {})[name] = frozenset(matter.split())
-        self._in_force.pop(owner, None)
+        held = self._standing.get(owner)
+        if held is None:
+            held = self._standing[owner] = StandingMessages()
+        held.add(name, matter.split())
 
     def _place(self, numbers: Sequence[int], orders: Sequence[int]) -> None:
         """Note when messages were said that stand in no episode."""
@@ -634,8 +631,8 @@ class Timeline:
         self._changed.pop(number, None)
         self._known.pop(entry, None)
         self._talk.take_out(number)
-        if self._standing.get(owner, {}).pop(entry, None) is not None:
-            self._in_force.pop(owner, None)
+        if owner in self._standing:
+            self._standing[owner].remove(entry)
         speakers = self._speakers[session]
         speakers[owner] -= 1
         if not speakers[owner]:
@@ -669,10 +666,7 @@ class Timeline:
     def _change(self, number: int, change: _Change) -> None:
         if change != self._changed.get(number, _UNCHANGED):
             self._changed[number] = change
-            name, owner = self._ids.name(number), self._said.owner(number)
-            self._known.pop(name, None)
-            if name in self._standing.get(owner, {}):
-                self._in_force.pop(owner, None)
+            self._known.pop(self._ids.name(number), None)
 
     def state(self, fact: str, owner: str, source: str | None) -> None:
         """Note which message states a fact; None where that is gone, or has other words."""
@@ -682,32 +676,22 @@ class Timeline:
         """As `state`, of several facts of an owner, each with its message."""
         self._made.state_all(owner, stated)
 
-    def stated_in(self, facts: Iterable[str]) -> dict[str, str | None]:
+    def stated_in(self, facts: Collection[str]) -> dict[str, str | None]:
         """The entry of the message that states each fact; None where none holds all of it."""
         found: dict[str, str | None] = {}
+        self._made.expect(facts)
         for fact in facts:
             stated = self._made.stated(fact)
             numbers = self._numbers(*stated) if stated else ()
             found[fact] = self._ids.name(numbers[0]) if len(numbers) == 1 else None
         return found
 
-    def standing(self, owner: str) -> Mapping[str, frozenset[str]]:
-        """What each instruction or preference in force of an owner is about, by entry, in order."""
-        return self._in_force_of(owner).matter
-
-    def standing_sources(self, owner: str) -> Mapping[str, str]:
-        """The id of the message that each of these entries holds."""
-        return self._in_force_of(owner).sources
-
-    def _in_force_of(self, owner: str) -> _InForce:
+    def applying(self, owner: str, question: str) -> dict[str, bool]:
+        """Entries of standing messages in force that apply; see `StandingMessages`."""
         self.need([owner])
-        found = self._in_force.get(owner)
-        if found is None:
-            held = self._standing.get(owner, {})
-            matter = {i: m for i, m in held.items() if self._change_of(i).successor is None}
-            sources = {i: self._said.source(self._ids[i]) for i in matter}
-            found = self._in_force[owner] = _InForce(matter, sources)
-        return found
+        held = self._standing.get(owner)
+        found = {} if held is None else held.applying(question)
+        return {i: to for i, to in found.items() if self._change_of(i).successor is None}
 
     def _change_of(self, entry: str) -> _Change:
         return self._changed.get(self._ids[entry], _UNCHANGED)
@@ -733,8 +717,13 @@ class Timeline:
             for number in self._numbers(owner, source)
         )
 
-    def orders(self, entries: Iterable[str]) -> dict[str, int]:
+    def expect(self, entries: Iterable[str]) -> None:
+        """Look entries up together that will be asked for."""
+        self._ids.expect(entries)
+
+    def orders(self, entries: Collection[str]) -> dict[str, int]:
         """Which came first of entries, by their numbers; -1 for one that holds no message."""
+        self.expect(entries)
         number, order = self._ids.get, self._order
         return {i: -1 if (n := number(i)) is None else order[n] for i in entries}
 

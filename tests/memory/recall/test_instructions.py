@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memsim.memory.index import Hit
 from memsim.memory.options import MemoryOptions, RecallPolicy
 from memsim.memory.recall.instructions import (
+    APPLIES,
     ROOM,
-    applying,
+    StandingMessages,
     instructs,
     is_standing,
     raised,
@@ -57,16 +60,48 @@ def test_what_an_instruction_is_about(text: str, matter: set[str] | None) -> Non
 
 def test_the_most_specific_apply_first_and_of_these_the_latest() -> None:
     """One that shares too little of its matter does not apply."""
-    told = {
-        "always": frozenset[str](),
-        "shelf": frozenset({"shelv"}),
-        "oak": frozenset({"shelv", "oak"}),
-        "other": frozenset({"oak", "roof", "rain"}),
-        "later": frozenset({"shelv"}),
-    }
+    told = StandingMessages()
+    for name, matter in (
+        ("always", ()),
+        ("shelf", ("shelv",)),
+        ("oak", ("shelv", "oak")),
+        ("other", ("oak", "roof", "rain")),
+        ("later", ("shelv",)),
+    ):
+        told.add(name, matter)
 
-    assert ["oak", "later", "shelf", "always"] == applying("Which oak shelves fit?", told)
-    assert ["always"] == applying("Who is on duty?", told)
+    specific = [("oak", True), ("later", True), ("shelf", True), ("always", False)]
+    assert specific == [*told.applying("Which oak shelves fit?").items()]
+    assert {"always": False} == told.applying("Who is on duty?")
+
+
+WORDS = ("oak", "roof", "rain", "lamp")
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 5), st.none() | st.frozensets(st.sampled_from(WORDS))), max_size=20
+    ),
+    st.frozensets(st.sampled_from(WORDS)),
+)
+def test_standing_messages_come_and_go(
+    steps: list[tuple[int, frozenset[str] | None]], asked: frozenset[str]
+) -> None:
+    """Those that are there apply as if all of them were looked at."""
+    told, there = StandingMessages(), dict[str, frozenset[str]]()
+    for number, matter in steps:
+        name = f"m{number}"
+        if matter is None:
+            told.remove(name)
+            there.pop(name, None)
+        elif name not in there:
+            told.add(name, matter)
+            there[name] = matter
+
+    shared = {i: len(m & asked) for i, m in there.items()}
+    apply = [i for i in reversed(there) if shared[i] >= APPLIES * len(there[i])]
+    expected = [(i, bool(there[i])) for i in sorted(apply, key=lambda i: -shared[i])]
+    assert expected == [*told.applying(" ".join(sorted(asked))).items()]
 
 
 def test_standing_messages_take_only_their_part_of_the_room() -> None:

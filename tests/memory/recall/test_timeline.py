@@ -155,7 +155,7 @@ SAID = st.builds(
     question=st.booleans(),
     asked=st.sampled_from(["", "cat dog"]),
     standing=st.booleans(),
-    matter=st.sampled_from([None, "", "trains"]),
+    matter=st.sampled_from([None, "", "train"]),
     repeated=st.sampled_from([None, b"12345678"]),
 )
 
@@ -181,7 +181,7 @@ def known_of(timeline: Timeline, names: list[str]) -> list[Any]:
         [[timeline.is_taken(session, source) for source in sources] for session in sessions],
         [[timeline.entries(owner, source) for source in sources] for owner in owners],
         [[*timeline.waiting(owner, session)] for owner in owners for session in sessions],
-        [[*timeline.standing(owner).items()] for owner in owners],
+        [[*timeline.applying(owner, "Which trains?").items()] for owner in owners],
         timeline.order(),
     ]
 

@@ -48,6 +48,9 @@ ENTRY: Final = "SELECT number, shelf, id, created, length, check_sum, record FRO
 ENTRIES: Final = f"{ENTRY} WHERE number IN (SELECT value FROM json_each(?))"  # noqa: S608 - no value
 """Selects it for a JSON list of numbers."""
 
+NAMED: Final = f"{ENTRY} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - no value
+"""Selects it for a JSON list of ids."""
+
 _VECTORS: Final = "SELECT place, vector FROM beside WHERE place IN (SELECT value FROM json_each(?))"
 
 NUMBER_BITS: Final = 36

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 _Found = TypeVar("_Found")
 
 _ID: Final = re.compile(r"[0-9a-f]{32}")
-_ASKED_AT_ONCE: Final = 500
 
 _FEW: Final = 16
 """Shelves of a search of which it is kept in memory what their entries are called."""
@@ -84,6 +83,8 @@ class SQLite:
         self._number: dict[str, int] = {}
         self._embedded: EmbedderInfo | None = None
         self._synced: StoreIdentity | None = None
+        # The version of the file, the rows this connection has changed, and what stood there then.
+        self._seen: tuple[int, int, int] | None = None
         self.outline: Callable[[Entry], str | None] | None = None
         """Gives the outline of an entry that is written; None keeps none."""
         try:
@@ -190,10 +191,8 @@ class SQLite:
                 else:
                     found[source] = known
             unread = self._read_found(connection, unread, found)
-            for start in range(0, len(unread), _ASKED_AT_ONCE):
-                asked = unread[start : start + _ASKED_AT_ONCE]
-                marks = ",".join("?" * len(asked))
-                for row in connection.execute(f"{rows.ENTRY} WHERE id IN ({marks})", asked):
+            if unread:
+                for row in connection.execute(rows.NAMED, (json.dumps(unread),)):
                     entry = self._entries.read(row)
                     found[entry.id] = entry
         return [found[source] for source in ids if source in found]
@@ -406,6 +405,7 @@ class SQLite:
                 with rows.failing(self._path):
                     connection.execute("RELEASE one" if inner else "COMMIT")
             except BaseException:
+                self._seen = None
                 self._shelving.forget()
                 self._entries.forget()
                 if connection.in_transaction:
@@ -483,6 +483,16 @@ class SQLite:
             raise self._laid_out_otherwise(schema.UPDATE)
 
     def _refresh(self) -> int:
+        """Notice what was written since this was asked last; how many changes there are."""
+        (version,) = self._open.execute("PRAGMA data_version").fetchone()
+        changed = self._open.total_changes
+        if self._seen is not None and self._seen[:2] == (version, changed):
+            return self._seen[2]
+        changes = self._read_status()
+        self._seen = version, changed, changes
+        return changes
+
+    def _read_status(self) -> int:
         with rows.reading(self._path):
             (layout,) = self._open.execute("PRAGMA user_version").fetchone()
             if layout != schema.LAYOUT:
