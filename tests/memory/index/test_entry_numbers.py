@@ -33,11 +33,19 @@ IDS = st.one_of(
 )
 
 
-@given(st.lists(st.tuples(IDS, st.booleans()), max_size=60), st.integers(0, 5), st.booleans())
+@given(
+    st.lists(st.tuples(IDS, st.booleans()), max_size=60),
+    st.integers(0, 5),
+    st.booleans(),
+    st.booleans(),
+)
 def test_numbers_are_found_as_in_a_dictionary(
-    steps: list[tuple[str, bool]], latest: int, again: bool
+    steps: list[tuple[str, bool]], latest: int, again: bool, together: bool
 ) -> None:
-    """Whatever the ids are, and whichever come and go; a number is one id's at a time."""
+    """Whatever the ids are, and whichever come and go; a number is one id's at a time.
+
+    Also where they are looked up together before.
+    """
     expected: dict[str, int] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(entry_numbers, "LATEST", latest)
@@ -52,6 +60,8 @@ def test_numbers_are_found_as_in_a_dictionary(
                 assert number not in expected.values()
                 assert number == before or again
                 expected[name] = number
+            if together:
+                found.expect(i for i, _ in steps)
             assert all(found.get(i) == expected.get(i) for i, _ in steps)
             assert all((i in found) == (i in expected) for i, _ in steps)
 

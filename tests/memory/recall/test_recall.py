@@ -499,6 +499,30 @@ def test_who_asked_the_same_has_not_answered_it() -> None:
     assert ["answer"] == fit_to_room(found, tokens=lambda _: 10, room=100)
 
 
+def test_earlier_questions_take_no_place_of_what_answers() -> None:
+    """However many there are, as many others are looked at; and they alone are found as they are."""
+    asked = MessageFacts(order=0, tokens=10, asked=question_terms("Where is my umbrella?"))
+    before = {f"before {n}": asked for n in range(3)}
+    policy = replace(PLAIN, depth=2)
+
+    found = recall(
+        "Where is my umbrella?",
+        lexical=hits(**{"before 0": 9, "before 1": 8, "before 2": 7, "answer": 2, "other": 1}),
+        nearest=hits(answer=0.6, worse=0.3, other=0.2),
+        about=told("answer", "other", "worse", **before),
+        policy=policy,
+    )
+    alone = recall(
+        "Where is my umbrella?",
+        lexical=hits(**{"before 0": 9, "before 1": 8, "before 2": 7}),
+        about=told(**before),
+        policy=policy,
+    )
+
+    assert ["answer", "other", "worse"] == sorted(ids(found))
+    assert ["before 0", "before 1"] == ids(alone)
+
+
 def test_what_follows_an_earlier_question_may_be_its_answer() -> None:
     """It is lent something, and less than what answers in words of the question."""
     talk = Neighbours()

@@ -748,6 +748,30 @@ def test_what_was_read_in_a_transaction_that_failed_is_read_again(path: Path) ->
     store.close()
 
 
+def test_what_was_counted_in_a_transaction_that_failed_is_counted_again(path: Path) -> None:
+    """Also where the last that was written there was nothing."""
+    store = SQLite(path)
+    before = [one.text for one in store.find(ALL)]
+
+    def fail() -> None:
+        with store.transaction():
+            store.write([entry("new", "falcon")])
+            store.write([])
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+
+    assert before == [one.text for one in store.find(ALL)]
+    assert len(before) == store.count(ALL)
+    store.write([entry("new", "lunch")])
+    assert len(before) + 1 == store.count(ALL)
+    other = SQLite(path)
+    assert other.count(ALL) == store.count(ALL)
+    other.close()
+    store.close()
+
+
 @pytest.mark.parametrize("few", [0, 16], ids=["many shelves", "few shelves"])
 def test_hits_tie_alike_on_few_and_many_shelves(
     path: Path, monkeypatch: pytest.MonkeyPatch, few: int
