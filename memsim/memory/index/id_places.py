@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 PLAIN = 20_000
 """Ids that have a table before their numbers are put into columns."""
@@ -55,6 +55,16 @@ class IdPlaces:
     def add(self, name: str, place: int) -> Sequence[int]:
         """Give a new id its place; the places whose names are to be asked of `name` from now on."""
         self._known[name] = place
+        return self._pack() if len(self._known) > self._most else ()
+
+    def is_new(self, names: Collection[str]) -> bool:
+        """Whether none of these ids has a place."""
+        there = not self._known.keys().isdisjoint(names)
+        return not there and not (self._numbers and any(self._find(name) >= 0 for name in names))
+
+    def extend(self, places: Mapping[str, int]) -> Sequence[int]:
+        """As `add`, of several new ids with their places."""
+        self._known.update(places)
         return self._pack() if len(self._known) > self._most else ()
 
     def pop(self, name: str) -> int:

@@ -40,6 +40,22 @@ class MessageNumbers:
         else:
             self._more[source] = array("i", (first, number))
 
+    def extend(self, sources: Sequence[str], numbers: Sequence[int]) -> None:
+        """As `add`, of several."""
+        firsts: dict[str, int] = {}
+        others: list[tuple[str, int]] = []
+        for source, number in zip(sources, numbers, strict=True):
+            if source in firsts:
+                others.append((source, number))
+            else:
+                firsts[source] = number
+        if self._more or not self._first.is_new(firsts):
+            others = [*zip(sources, numbers, strict=True)]
+        else:
+            self._first.extend(firsts)
+        for source, number in others:
+            self.add(source, number)
+
     def remove(self, source: str, number: int) -> bool:
         """Take a number out; whether others are left."""
         left = [other for other in self[source] if other != number]

@@ -31,11 +31,18 @@ class LiveFacts:
 
     def put_all(self, owner: str, facts: Sequence[str], sources: Sequence[Iterable[str]]) -> None:
         """Facts of an owner are in force, none of them twice, each stated by these messages."""
-        of = self._of.setdefault(owner, MessageNumbers())
-        for number, said in zip(self._facts.numbered(facts), sources, strict=True):
-            for source in said:
-                if number not in of[source]:
-                    of.add(source, number)
+        numbers = self._facts.numbered(facts)
+        stated = dict.fromkeys(
+            (source, number)
+            for number, said in zip(numbers, sources, strict=True)
+            for source in said
+        )
+        of = self._of.get(owner)
+        if of is None:
+            of = self._of[owner] = MessageNumbers()
+        else:
+            stated = {pair: None for pair in stated if pair[1] not in of[pair[0]]}
+        of.extend([source for source, _ in stated], [number for _, number in stated])
 
     def end(self, entry: Entry | EntryOutline, source: str) -> None:
         """A fact is not in force any more that a message states."""

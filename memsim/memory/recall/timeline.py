@@ -567,9 +567,8 @@ class Timeline:
     def _join_talk(self, numbers: Sequence[int], said: MessageOutlines) -> None:
         """Put messages behind the others of their owners and of their conversations."""
         for owner, places in _alike(said.owner):
-            of = self._numbers_of(owner)
-            for n in places:
-                of.add(said.source[n], numbers[n])
+            sources = [said.source[n] for n in places]
+            self._numbers_of(owner).extend(sources, [numbers[n] for n in places])
         for session, places in _alike(said.session):
             self._speakers.setdefault(session, Counter()).update(said.owner[n] for n in places)
             self._talk.extend(session, [numbers[n] for n in places], said, places)

@@ -28,3 +28,20 @@ def test_numbers_of_a_message_stand_as_they_came(steps: list[tuple[str, int, str
             here.remove(number)
             assert numbers.remove(source, number) == bool(here)
         assert {i: [*numbers[i]] for i in plain} == plain
+
+
+CHUNKS = st.lists(st.lists(st.sampled_from(["m1", "m2", "m3", "x"]), max_size=4), max_size=4)
+
+
+@given(CHUNKS)
+def test_numbers_that_come_together_are_taken_as_one_by_one(chunks: list[list[str]]) -> None:
+    """Also where a message has several, of before or of the same time."""
+    together, one_by_one = MessageNumbers(), MessageNumbers()
+    count = 0
+    for chunk in chunks:
+        numbers = [*range(count, count := count + len(chunk))]
+        together.extend(chunk, numbers)
+        for source, number in zip(chunk, numbers, strict=True):
+            one_by_one.add(source, number)
+        for source in ("m1", "m2", "m3", "x"):
+            assert [*together[source]] == [*one_by_one[source]]
