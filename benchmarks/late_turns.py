@@ -23,6 +23,7 @@ import memsim
 from benchmarks._growing import played, resident
 from benchmarks.million import SCENARIO, scaled
 from memsim.discovery.loader import prepare
+from memsim.heap import keep_large_blocks_apart
 from memsim.scenario.scenario_loader import load_scenario
 from memsim.strategy import Strategy
 from memsim.trace import TurnRecord
@@ -90,6 +91,7 @@ def main() -> None:
     if given.turns < LEAST:
         parser.error(f"--turns is {given.turns}: at least {LEAST}")
     print("".join(f"{head:>9}" for head in ("turns", "told", "asked", "context", "MB")), flush=True)
+    keep_large_blocks_apart()
     watch = Watch(min(STEP, given.turns), began=time.process_time())
     with tempfile.TemporaryDirectory(prefix="memsim-late-") as name:
         script = Path(name, SCENARIO.name)

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memsim.garbage_collection import rare_garbage_collection
+from memsim.heap import keep_large_blocks_apart, rare_garbage_collection
 from memsim.package_versions import versions_here
 from memsim.shipped_files import Unpacker
 from memsim.worker_process import CaseError, CaseReply, attempt
@@ -45,6 +45,7 @@ class CasePlayer:
         self._unpacker = Unpacker()
         self._open = ExitStack()
         self._open.enter_context(rare_garbage_collection())
+        keep_large_blocks_apart()
 
     def report(self) -> NodeReport:
         """Tell that it has started, where, and with which versions."""

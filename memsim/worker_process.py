@@ -72,8 +72,9 @@ def _end_with_parent() -> None:
 
 
 def _play_batches(line: Connection, play: Callable[[CaseSpec], CaseOutcome]) -> None:
-    from memsim.garbage_collection import rare_garbage_collection
+    from memsim.heap import keep_large_blocks_apart, rare_garbage_collection
 
+    keep_large_blocks_apart()
     with rare_garbage_collection():
         while True:
             for spec in line.recv():

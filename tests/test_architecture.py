@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # What is said, under test, run, kept, shown: a module may import only from before its own place.
 ORDER = (
     "fast_dataclass",
-    "garbage_collection",
+    "heap",
     "errors",
     "atomic_files",
     "json_input",

@@ -208,7 +208,7 @@ class LimitSearch:
 
     def _shares(self, specs: Sequence[CaseSpec]) -> Iterator[tuple[int, float]]:
         from memsim.executors import choose_executor
-        from memsim.garbage_collection import rare_garbage_collection
+        from memsim.heap import rare_garbage_collection
         from memsim.suite.play import run_case
 
         executor = choose_executor(self.jobs, len(specs), sum(spec.turns for spec in specs))

@@ -256,6 +256,7 @@ class _Performance:
     def _play(self, writer: RunWriter) -> tuple[CaseResult, ...]:
         from memsim.executors import InProcess, choose_executor
         from memsim.gate import fails, lacks
+        from memsim.heap import keep_large_blocks_apart
         from memsim.runs import perform
         from memsim.runs.judge_trial import with_judge_trial
 
@@ -287,6 +288,7 @@ class _Performance:
                     watcher.end(case_step(result, failed=bad))
                 return bool(flags["stop_at_first"]) and bad
 
+            keep_large_blocks_apart()
             try:
                 return perform(plan, writer, executor, watch=watch)
             finally:

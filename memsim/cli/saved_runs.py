@@ -226,7 +226,7 @@ def saved_run(text: str, project: Project) -> Run:
 
 def write_page(run: Run, summary: RunSummary) -> Path:
     """Write `report.html` into a run's folder, and large replays as files beside it."""
-    from memsim.garbage_collection import rare_garbage_collection
+    from memsim.heap import rare_garbage_collection
     from memsim.report.html.page import save_page
     from memsim.report.viewer import fragment, save_beside
 

@@ -197,7 +197,7 @@ def _planned(
 def _played(plan: TwistPlan, jobs: str | None) -> tuple[dict[CaseSpec, CaseOutcome], bool]:
     """The outcomes by case, and whether a case was not measured."""
     from memsim.executors import choose_executor
-    from memsim.garbage_collection import rare_garbage_collection
+    from memsim.heap import rare_garbage_collection
     from memsim.suite.play import run_case
 
     specs = plan.specs

@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from memsim.context import Context
 from memsim.errors import Attempts, ModelError, StoreError
-from memsim.garbage_collection import garbage_pause
+from memsim.heap import garbage_pause
 from memsim.memory.audit import AuditOutcome
 from memsim.memory.codec import JSON
 from memsim.memory.compaction.blobs import NOTHING_OFFLOADED

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memsim.errors import CostLimitError
 from memsim.executors import Executor, PlayCase
-from memsim.garbage_collection import rare_garbage_collection
+from memsim.heap import rare_garbage_collection
 from memsim.runs.run_writer import RunWriter
 from memsim.suite.cases import CaseResult
 

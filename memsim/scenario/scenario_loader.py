@@ -13,7 +13,7 @@ from typing import Any
 
 from memsim.clock import stamp
 from memsim.errors import ErrorCollector, ScenarioError
-from memsim.garbage_collection import garbage_pause
+from memsim.heap import garbage_pause
 from memsim.scenario import filler
 from memsim.scenario.conversation_step import RecordedConversation, read_conversations
 from memsim.scenario.document import (

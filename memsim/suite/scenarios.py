@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from memsim.discovery.project import Project, builtin_folder
 from memsim.errors import ErrorCollector, RefError, ScenarioError, nearest
 from memsim.fast_dataclass import fast_init
-from memsim.garbage_collection import rare_garbage_collection
+from memsim.heap import rare_garbage_collection
 from memsim.json_input import is_folder
 from memsim.leakage import LEAKAGE
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from memsim.clock import stamp
-from memsim.garbage_collection import garbage_pause
+from memsim.heap import garbage_pause
 from memsim.scenario.generator.dials import DIALS, Generate
 from memsim.scenario.generator.story_script import generated_plan
 from memsim.scenario.record_kinds import Named

@@ -1,8 +1,9 @@
-"""When Python looks for garbage: rarely in a run, and not while many records are made."""
+"""How a process that plays cases keeps its memory: rarely searched for garbage, without holes."""
 
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -40,3 +41,26 @@ def garbage_pause() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+_LARGE = 4 << 20
+"""Bytes of a block that has pages of its own."""
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+"""Parameters of `mallopt` of the GNU C library."""
+
+
+def keep_large_blocks_apart() -> None:
+    """Give large blocks of this process pages of their own, for good, where its C library can.
+
+    The columns of a long memory grow by being moved. The GNU C library soon moves them within its
+    heap, and what they leave behind there is lost: a fifth of the process after 800,000 turns.
+    """
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    set_parameter = getattr(ctypes.CDLL(None), "mallopt", None)
+    if set_parameter is not None:
+        set_parameter(_MMAP_THRESHOLD, _LARGE)
+        set_parameter(_TRIM_THRESHOLD, 2 * _LARGE)
