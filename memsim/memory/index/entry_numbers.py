@@ -68,9 +68,8 @@ class EntryNumbers:
         if found is None and self._numbers:
             found = self._asked.get(name)
             if found is None and (at := self._find(name)) is not None:
-                if len(self._asked) >= ASKED:
-                    self._asked.clear()
-                found = self._asked[name] = self._numbers[at]
+                found = self._numbers[at]
+                self._remember(name, found)
         return found
 
     def expect(self, names: Iterable[str]) -> None:
@@ -100,6 +99,18 @@ class EntryNumbers:
         if number in self._others:
             return self._others[number]
         return self._digests[number * _DIGEST : (number + 1) * _DIGEST].hex()
+
+    def expected(self, number: int) -> str:
+        """As `name`, of an id whose number will be asked for."""
+        found = self.name(number)
+        if self._numbers and found not in self._latest:
+            self._remember(found, number)
+        return found
+
+    def _remember(self, name: str, number: int) -> None:
+        if len(self._asked) >= ASKED:
+            self._asked.clear()
+        self._asked[name] = number
 
     def names(self, numbers: Iterable[int]) -> Iterator[str]:
         """The ids of numbers that are given."""

@@ -123,9 +123,14 @@ class Postings:
 
     # An array cannot grow while a view of it exists, so views live no longer than one query.
     @property
+    def places(self) -> NDArray[np.intc]:
+        """The numbers, as they are held."""
+        return np.frombuffer(self._read()[0], np.intc)
+
+    @property
     def numbers(self) -> Numbers:
         """The numbers."""
-        return np.frombuffer(self._read()[0], np.intc).astype(np.int64)
+        return self.places.astype(np.int64)
 
     @property
     def times(self) -> Counts:
@@ -212,8 +217,9 @@ class QueryTerm:
 
     def lift(self, numbers: Numbers, scores: Scores) -> None:
         """Add to the scores of those that hold the term."""
-        held = self._postings.numbers
-        places = held.searchsorted(numbers)
+        held = self._postings.places
+        # Sought as they are held: to widen all that are there would take longest of all.
+        places = held.searchsorted(numbers.astype(np.intc))
         places[places == len(held)] = 0
         (hits,) = (held[places] == numbers).nonzero()
         if len(hits):

@@ -372,7 +372,7 @@ class Neighbours:
             lent[answer] *= 2
         if place and lines.turns[place - 1] == lines.turns[place]:
             lent[place - 1] = max(1.0, lent[place - 1])
-        name = self._numbers.name
+        name = self._numbers.expected
         return tuple((name(numbers[at]), share) for at, share in lent.items())
 
     @staticmethod

@@ -64,6 +64,7 @@ def test_numbers_are_found_as_in_a_dictionary(
                 found.expect(i for i, _ in steps)
             assert all(found.get(i) == expected.get(i) for i, _ in steps)
             assert all((i in found) == (i in expected) for i, _ in steps)
+            assert [*map(found.expected, expected.values())] == [*expected]
 
     assert len(found) == len(expected)
     assert [*found.names(expected.values())] == [*expected]
