@@ -397,12 +397,12 @@ class Recaller:
         wanted = depth if overview else SPARE * depth
         lexical = self._vault.lexical(matter(text) if overview else text, where, wanted)
         nearest = self._vault.nearest(text, where, wanted) if self._vectors else []
+        self._timeline.expect({hit.id for hit in (*lexical, *nearest)})
         if self._facts and self._vectors and not overview:
             of_facts = replace(where, layers=frozenset({"semantic"}))
             facts = self._vault.nearest(text, of_facts, wanted)
             nearest = with_facts(nearest, facts, where, self._vault, self._timeline)
         found = {hit.id for hit in (*lexical, *nearest)}
-        self._timeline.expect(found)
         last = [] if overview else self._summed_up(lexical, nearest)
         ranked = recall(
             text,

@@ -682,7 +682,7 @@ class Timeline:
         for fact in facts:
             stated = self._made.stated(fact)
             numbers = self._numbers(*stated) if stated else ()
-            found[fact] = self._ids.name(numbers[0]) if len(numbers) == 1 else None
+            found[fact] = self._ids.expected(numbers[0]) if len(numbers) == 1 else None
         return found
 
     def applying(self, owner: str, question: str) -> dict[str, bool]:
@@ -720,9 +720,8 @@ class Timeline:
         """Look entries up together that will be asked for."""
         self._ids.expect(entries)
 
-    def orders(self, entries: Collection[str]) -> dict[str, int]:
+    def orders(self, entries: Iterable[str]) -> dict[str, int]:
         """Which came first of entries, by their numbers; -1 for one that holds no message."""
-        self.expect(entries)
         number, order = self._ids.get, self._order
         return {i: -1 if (n := number(i)) is None else order[n] for i in entries}
 
