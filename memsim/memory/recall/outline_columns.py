@@ -165,12 +165,12 @@ class OutlineColumns:
             repeated=self.repeated(number),
         )
 
-    def facts(self, number: int) -> tuple[int, datetime, str, str, str, bool]:
-        """Tokens, creation, owner, role, terms that are asked for, and whether it stands."""
+    def facts(self, number: int) -> tuple[int, int, str, str, str, bool]:
+        """Tokens, creation in microseconds, owner, role, terms asked for, and whether it stands."""
         names = self._names
         return (
             self._tokens[number],
-            moment_at(self._created[number]),
+            self._created[number],
             names[self._owner[number]],
             names[self._role[number]],
             self._asked.get(number, ""),

@@ -23,7 +23,12 @@ from memsim.memory.recall.instructions import (
     standing_matter,
 )
 from memsim.memory.recall.made_columns import MadeColumns
-from memsim.memory.recall.outline_columns import MessageOutline, OutlineColumns, microseconds
+from memsim.memory.recall.outline_columns import (
+    MessageOutline,
+    OutlineColumns,
+    microseconds,
+    moment_at,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -46,7 +51,8 @@ class MessageFacts(NamedTuple):
 
     A question takes hundreds of them, and a tuple is made in a third of the time of a dataclass.
 
-    A larger `order` is later, and settles ties for the earlier. `role` is empty where nobody said
+    A larger `order` is later, and settles ties for the earlier. `created` is in microseconds since
+    `EPOCH`: few questions need the time that it stands for. `role` is empty where nobody said
     it. `successor` is the id of what took its place; None while it is in force. `amended` are ids
     of what changed a part of it, and `stale` are ids of what says that a part does not hold any
     more. `asked` are its terms where it asks for something, which make it
@@ -56,7 +62,7 @@ class MessageFacts(NamedTuple):
 
     order: int
     tokens: int
-    time: datetime | None = None
+    created: int | None = None
     principal: str = ""
     role: str = ""
     successor: str | None = None
@@ -64,6 +70,11 @@ class MessageFacts(NamedTuple):
     stale: tuple[str, ...] = ()
     asked: frozenset[str] = frozenset()
     standing: bool = False
+
+    @property
+    def time(self) -> datetime | None:
+        """When it was said."""
+        return None if self.created is None else moment_at(self.created)
 
 
 # What tells that somebody said the same on the same day before, without the words themselves.
@@ -716,9 +727,11 @@ class Timeline:
             for number in self._numbers(owner, source)
         )
 
-    def expect(self, entries: Iterable[str]) -> None:
-        """Look entries up together that will be asked for."""
+    def expect(self, entries: Collection[str]) -> None:
+        """Look entries up together that a question will ask for."""
         self._ids.expect(entries)
+        # Else what is known would be dropped in the midst of the question.
+        self._known.clear()
 
     def orders(self, entries: Iterable[str]) -> dict[str, int]:
         """Which came first of entries, by their numbers; -1 for one that holds no message."""
@@ -759,11 +772,11 @@ class Timeline:
         return found
 
     def _facts_of(self, number: int) -> MessageFacts:
-        tokens, time, principal, role, asked, standing = self._said.facts(number)
+        tokens, created, principal, role, asked, standing = self._said.facts(number)
         return MessageFacts(
             self._order[number],
             tokens,
-            time,
+            created,
             principal,
             role,
             *self._changed.get(number, _UNCHANGED),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from memsim.language.text import index_terms
 from memsim.memory.index import Hit
 from memsim.memory.options import PRX_RECALL, Fusion, RecallPolicy
+from memsim.memory.recall.outline_columns import microseconds
 from memsim.memory.recall.ranking import fit_to_room, recall, relevance
 from memsim.memory.recall.timeline import MessageFacts, Neighbours, asks_the_same, question_terms
 
@@ -212,8 +213,10 @@ def test_who_is_named_comes_first() -> None:
 def test_the_day_that_is_named_comes_first() -> None:
     """As a date, or counted from now."""
     known = {
-        "may": MessageFacts(order=0, tokens=10, time=datetime(2025, 5, 8, tzinfo=UTC)),
-        "eve": MessageFacts(order=1, tokens=10, time=NOW - timedelta(days=1)),
+        "may": MessageFacts(
+            order=0, tokens=10, created=microseconds(datetime(2025, 5, 8, tzinfo=UTC))
+        ),
+        "eve": MessageFacts(order=1, tokens=10, created=microseconds(NOW - timedelta(days=1))),
         "none": MessageFacts(order=-1, tokens=10),
     }
     same = hits(may=1, eve=1, none=1)
@@ -230,7 +233,7 @@ def test_the_day_that_is_named_comes_first() -> None:
 def test_age_halves_relevance() -> None:
     """Exactly at the half-life; what lies ahead is not older than now."""
     known = {
-        n: MessageFacts(order=0, tokens=0, time=NOW - timedelta(days=days))
+        n: MessageFacts(order=0, tokens=0, created=microseconds(NOW - timedelta(days=days)))
         for n, days in (("now", 0), ("week", 7), ("ahead", -7))
     }
     policy = RecallPolicy(fusion="rrf", halving=0, half_life=timedelta(days=7))
@@ -500,7 +503,7 @@ def test_who_asked_the_same_has_not_answered_it() -> None:
 
 
 def test_earlier_questions_take_no_place_of_what_answers() -> None:
-    """However many there are, as many others are looked at; and they alone are found as they are."""
+    """However many there are, as many others are looked at. Where they are all, they are found."""
     asked = MessageFacts(order=0, tokens=10, asked=question_terms("Where is my umbrella?"))
     before = {f"before {n}": asked for n in range(3)}
     policy = replace(PLAIN, depth=2)
