@@ -24,6 +24,7 @@ from memsim.memory.index.vector_index import VectorIndex
 from memsim.memory.options import RecallPolicy
 from memsim.memory.recall.overview import WIDER, ConversationPlaces, asks_overview, matter
 from memsim.memory.recall.ranking import fit_to_room, recall
+from memsim.memory.recall.outline_columns import microseconds
 from memsim.memory.recall.timeline import MessageFacts, Neighbours, is_standing, question_terms
 from memsim.message import Message, TokenCounter, load_tokenizer
 from memsim.models.registry import load_embedder
@@ -103,7 +104,7 @@ def indexed(scenario: Scenario, counter: TokenCounter) -> Indexed:
         about[message.id] = MessageFacts(
             order=order,
             tokens=tokens,
-            time=message.time,
+            created=microseconds(message.time),
             principal=message.principal,
             role=message.role,
             asked=question_terms(message.text),

@@ -133,6 +133,8 @@ def _packaged(dimension: int) -> tuple[Callable[[str], NDArray[np.intc]], NDArra
     word = lru_cache(maxsize=_WORDS)(whole)
 
     def tokens(text: str) -> NDArray[np.intc]:
+        if text.isascii() and len(text) <= _WORD and " " not in text and "<" not in text:
+            return np.frombuffer(word(text), np.intc)  # as below, at once
         encodable = text.encode("utf-8", "replace").decode()
         found = bytearray()
         for piece in _pieces(encodable):
