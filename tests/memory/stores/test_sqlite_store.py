@@ -941,12 +941,15 @@ def test_an_entry_is_not_read_by_the_number_of_one_that_is_gone(path: Path) -> N
     store.close()
 
 
-@pytest.mark.parametrize("listed", [0, 8192], ids=["long", "short"])
+@pytest.mark.parametrize(
+    ("listed", "few"), [(0, 16), (8192, 16), (0, 0)], ids=["long", "short", "many shelves"]
+)
 def test_those_that_are_admitted_are_told(
-    path: Path, monkeypatch: pytest.MonkeyPatch, listed: int
+    path: Path, monkeypatch: pytest.MonkeyPatch, listed: int, few: int
 ) -> None:
     """Whether the ids of a shelf are kept in memory or not, and whatever others write."""
     monkeypatch.setattr(cache, "LISTED", listed)
+    monkeypatch.setattr("memsim.memory.stores.sqlite.store._FEW", few)
     store, other = SQLite(path), SQLite(path)
     theirs, ours = entry("his", "heron", "bob"), entry("ours", "heron")
     ids = [entry("3").id, theirs.id, ours.id, "f" * 32, "no id"]

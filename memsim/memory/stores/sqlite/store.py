@@ -12,6 +12,8 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Final, TypeVar
 
+import numpy as np
+
 from memsim.errors import SchemaError, StoreError
 from memsim.memory.entry import instant
 from memsim.memory.index import Hit
@@ -240,19 +242,25 @@ class SQLite:
         with self._reading() as connection:
             asked, found = _possible(ids), set[str]()
             shelves = self._shelving.admitted(where)
-            long: set[int] = set()
+            few = len(shelves) <= _FEW
+            long: list[CachedShelf] = []
             for held in shelves:
-                here = held.among(connection, asked) if len(shelves) <= _FEW else None
+                here = held.among(connection, asked) if few else None
                 if here is None:
-                    long.add(held.number)
+                    long.append(held)
                 else:
                     found |= here
-            if long:
-                rows_there = connection.execute(
-                    "SELECT id, shelf FROM entries WHERE id IN (SELECT value FROM json_each(?))",
-                    (json.dumps([source for source in asked if source not in found]),),
-                )
-                found.update(source for source, shelf in rows_there if shelf in long)
+            left = json.dumps([source for source in asked if source not in found])
+            if long and few:
+                # The index of ids has their numbers; which shelf they are on stands elsewhere.
+                numbers = sorted(number for (number,) in connection.execute(rows.NUMBERS, (left,)))
+                for held in long:
+                    called = held.called(connection, np.array(numbers, np.int64))
+                    found.update(source for _, source in called.values())
+            elif long:
+                on = {held.number for held in long}
+                there = connection.execute(rows.SHELVES, (left,))
+                found.update(source for source, shelf in there if shelf in on)
             return found
 
     def outlines(self, where: Where) -> list[WrittenOutlines]:
@@ -273,10 +281,7 @@ class SQLite:
     def owner_of(self, ids: Collection[str]) -> dict[str, str]:
         """Whose each of these entries is; nothing of those that are not there."""
         with self._reading() as connection:
-            found = connection.execute(
-                "SELECT id, shelf FROM entries WHERE id IN (SELECT value FROM json_each(?))",
-                (json.dumps(_possible(ids)),),
-            )
+            found = connection.execute(rows.SHELVES, (json.dumps(_possible(ids)),))
             return {source: self._shelving[shelf].shelf.owner for source, shelf in found}
 
     def owner_of_shelf(self) -> list[tuple[int, str]]:
