@@ -22,9 +22,9 @@ from memsim.memory.index.bm25 import Bm25
 from memsim.memory.index.postings import MESSAGE_B
 from memsim.memory.index.vector_index import VectorIndex
 from memsim.memory.options import RecallPolicy
+from memsim.memory.recall.outline_columns import microseconds
 from memsim.memory.recall.overview import WIDER, ConversationPlaces, asks_overview, matter
 from memsim.memory.recall.ranking import fit_to_room, recall
-from memsim.memory.recall.outline_columns import microseconds
 from memsim.memory.recall.timeline import MessageFacts, Neighbours, is_standing, question_terms
 from memsim.message import Message, TokenCounter, load_tokenizer
 from memsim.models.registry import load_embedder
