@@ -6,7 +6,6 @@ import math
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -215,6 +214,11 @@ class QueryTerm:
     def __len__(self) -> int:
         return len(self._postings)
 
+    @property
+    def name(self) -> str:
+        """The term itself."""
+        return self._postings.term
+
     def lift(self, numbers: Numbers, scores: Scores) -> None:
         """Add to the scores of those that hold the term."""
         held = self._postings.places
@@ -349,16 +353,32 @@ def best_numbers(
     """
     if not terms:
         return np.empty(0, np.int64), np.empty(0), np.zeros(len(wanted))
-    rest = [*accumulate((t.most for t in reversed(terms)), initial=0.0)][::-1]
-    rest = [bound * _SLACK for bound in rest]
+    rest = _bounds(terms)
     lists, least = _collect(terms, rest, k, tally)
     found = _promising(lists, rest, k, tally, least)
-    numbers = np.concatenate((found, wanted))
-    scores = tally.sums(numbers)
+    scores, theirs = tally.sums(found), tally.sums(wanted)
     tally.clear(lists)
-    for term in terms[len(lists) :]:
-        term.lift(numbers, scores)
-    return found, scores[: len(found)], scores[len(found) :]
+    for place, term in enumerate(terms[len(lists) :], len(lists)):
+        least = max(least, _kth(scores, k))
+        (left,) = (scores >= (least - rest[place]) / _SLACK).nonzero()
+        found, scores = found[left], scores[left]
+        term.lift(found, scores)
+        term.lift(wanted, theirs)
+    return found, scores, theirs
+
+
+def _bounds(terms: list[QueryTerm]) -> list[float]:
+    """What the terms from each on may add to a score, and 0 behind the last.
+
+    A term may have a list for each shelf, one after the other. A text is on one of them.
+    """
+    bounds, others, most, name = [0.0], 0.0, 0.0, ""
+    for term in reversed(terms):
+        if term.name != name:
+            others, most, name = others + most, 0.0, term.name
+        most = max(most, term.most)
+        bounds.append(others + most)
+    return [bound * _SLACK for bound in reversed(bounds)]
 
 
 def all_sums(terms: list[QueryTerm], tally: ScoreTally) -> tuple[Numbers, Scores]:
