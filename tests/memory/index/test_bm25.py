@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from memsim.memory.index import Hit, id_places, postings
 from memsim.memory.index.bm25 import Bm25
-from memsim.memory.index.postings import ScoreTally
+from memsim.memory.index.postings import Postings, ScoreTally, best_by_words
 
 if TYPE_CHECKING:
     from memsim.memory.index.forms import Numbers, Scores
@@ -142,6 +142,52 @@ def test_a_long_conversation_is_searched_exactly(first_read: int) -> None:
             hits = index.search(query, 50)
             check(hits, plain, query)
             assert hits[:10] == index.search(query, 10)
+
+
+class Shelf:
+    """Some texts by their numbers, as a store holds them."""
+
+    def __init__(self) -> None:
+        self.entries = self.terms = 0
+        self._held: dict[str, Postings] = {}
+
+    def add(self, number: int, words: list[str]) -> None:
+        """Take in a text, whose number is larger than any before."""
+        self.entries += 1
+        self.terms += len(words)
+        for term, times in Counter(words).items():
+            held = self._held.setdefault(term, Postings(term))
+            held.append(number, times, len(words))
+            held.documents += 1
+
+    def postings(self, term: str) -> Postings | None:
+        """Where a term stands."""
+        return self._held.get(term)
+
+
+@pytest.mark.parametrize("first_read", [1, 20, 200])
+def test_the_best_of_several_shelves_are_found_exactly(first_read: int) -> None:
+    """As if all that is there had been counted; a text stands on one of them."""
+    chance = random.Random(5)
+    weights = [1 / (n + 1) for n in range(60)]
+    words = [f"w{n}" for n in range(60)]
+    shelves, tally = [Shelf() for _ in range(3)], ScoreTally()
+    tally.reserve(600)
+    for number in range(600):
+        said = chance.choices(words, weights, k=chance.randint(1, 9))
+        chance.choices(shelves, [9, 5, 1])[0].add(number, said)
+    for _ in range(40):
+        query = " ".join(chance.choices(words, k=5))
+        whole = best_by_words(query, shelves, 600, tally)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(postings, "FIRST_READ", first_read)
+            patch.setattr(postings, "TRIED", 1)
+            found = best_by_words(query, shelves, 8, tally)
+
+        scores = dict(zip(whole.numbers.tolist(), whole.scores.tolist(), strict=True))
+        least = sorted(scores.values())[-8]
+        expected = {number: score for number, score in scores.items() if score >= least}
+        assert expected == dict(zip(found.numbers.tolist(), found.scores.tolist(), strict=True))
 
 
 def test_a_search_reads_only_what_could_matter(monkeypatch: pytest.MonkeyPatch) -> None:
