@@ -35,6 +35,18 @@ import os, signal, sys, time
 from memsim.errors import RefError
 from memsim.suite.cases import CaseOutcome, CaseResult
 
+def block():
+    """Pages of their own that a block of 8 MB takes, after a larger one was freed."""
+    import ctypes
+    told = ctypes.CDLL(None).mallinfo2
+    told.restype = type("Told", (ctypes.Structure,), {
+        "_fields_": [(f"n{n}", ctypes.c_size_t) for n in range(10)]
+    })
+    bytearray(30 << 20)
+    begun = told().n3
+    kept = bytearray(8 << 20)
+    return str(told().n3 - begun)
+
 def play(spec):
     what, _, number = spec.scenario.name.partition("-")
     if what == "exit":
@@ -51,6 +63,8 @@ def play(spec):
         raise ZeroDivisionError("our own")
     if what == "sleep":
         time.sleep(float(number))
+    if what == "block":
+        number = block()
     result = CaseResult(id=spec.id, scenario=what, strategy=str(spec.strategy), budget=spec.budget)
     return CaseOutcome(result=result, turn_lines=number.encode(), probe_lines=b"%d" % os.getpid())
 '''
@@ -336,6 +350,14 @@ def test_much_work_takes_the_processors_there_are() -> None:
     expected = InProcess() if available_processors() == 1 else ProcessPool(available_processors())
 
     assert choose_executor(0, cases=50, turns=10**6) == expected
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the C library tells nothing of its blocks")
+def test_a_process_of_a_pool_gives_large_blocks_pages_of_their_own(play: PlayCase) -> None:
+    """So that the columns of a long memory leave no holes in its heap."""
+    outcomes = dict(ProcessPool(1).run(specs("block-"), play))
+
+    assert b"1" == outcomes[0].turn_lines
 
 
 def test_no_cases_are_no_outcomes(play: PlayCase) -> None:

@@ -14,6 +14,7 @@ from click.testing import Result
 from memsim.cli import terminal
 from memsim.cli.program import COMMANDS
 from memsim.errors import ExitCode, NoCasesError, RefError, ScenarioError, Unmeasurable
+from memsim.scaffold import scaffold
 
 BAD_COLOR = "memsim run: invalid value for '--color': 'x' is not one of 'auto', 'always', 'never'\n"
 
@@ -223,3 +224,17 @@ def test_any_width_is_survived(
 
     assert result.exit_code == ExitCode.PASSED
     assert "mine" in result.stdout
+
+
+def test_a_run_in_this_process_gives_large_blocks_pages_of_their_own(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As each process of a pool does."""
+    apart: list[bool] = []
+    monkeypatch.setattr("memsim.heap.keep_large_blocks_apart", lambda: apart.append(True))
+    scaffold(tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+    result = call("run", "-s", "no_memory", "-j", "1", "-q")
+
+    assert (result.exit_code, [True]) == (ExitCode.PASSED, apart)

@@ -48,3 +48,13 @@ def test_messages_state_what_sets_of_facts_say(steps: list[tuple[Entry, str]]) -
         for owner in OWNERS:
             for source in SOURCES:
                 assert facts.states(owner, source) == ((owner, source) in stated)
+
+
+def test_a_fact_that_is_stated_again_is_noted_once() -> None:
+    """Otherwise a fact that is said every day would take more with each."""
+    facts = LiveFacts()
+    fact = Entry(key="a", text="x", owner="ana", layer="semantic", sources=("m1", "m1"))
+    for _ in range(3):
+        facts.put(fact, fact.sources)
+
+    assert 1 == len(facts._of["ana"]["m1"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -121,6 +122,23 @@ def test_what_is_told_of_a_message_is_the_same_after_many_others() -> None:
     assert (None, others[0]) == (before.successor, changed.successor)
     assert changed == timeline.about(first)
     assert timeline.about(first) is not changed
+
+
+def test_what_was_replaced_stands_no_more_until_it_is_in_force_again() -> None:
+    """Of two standing messages, the one that took the other's place applies alone."""
+    first, second = (
+        replace(entry(name), text=f"ana: I prefer {what}.", attributes=(("role", "user"),))
+        for name, what in (("m1", "trains"), ("m2", "slow trains"))
+    )
+    timeline = told(first, second)
+    assert {first.id, second.id} == {*timeline.applying("ana", "Which trains?")}
+
+    timeline.succeed("ana", "m1", "m2")
+    assert [second.id] == [*timeline.applying("ana", "Which trains?")]
+
+    timeline.succeed("ana", "m1", None)
+    timeline.remove([second.id])
+    assert [first.id] == [*timeline.applying("ana", "Which trains?")]
 
 
 MANY, LEAN = 3_000, 300
