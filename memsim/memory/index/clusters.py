@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from memsim.memory.index.growing_columns import grown
+from memsim.memory.index.growing_columns import grown, lengthen
 from memsim.memory.index.leanings import (
     PARTS,
     differing,
@@ -271,11 +271,11 @@ class Clusters:
     def _opened(self, dimension: int) -> int:
         """The place of a new list."""
         if self._count == len(self._sizes):
-            room, words = 16 + self._count + self._count // 4, -(-dimension // 64)
-            self._sizes = grown(self._sizes, (room,))
-            self._centres = grown(self._centres, (room, dimension))
-            self._rows = grown(self._rows, (room, self._limit))
-            self._codes = grown(self._codes, (room, words, self._limit))
+            room, words = 16 + self._count + self._count // 16, -(-dimension // 64)
+            lengthen(self._sizes, (room,))
+            lengthen(self._centres, (room, dimension))
+            lengthen(self._rows, (room, self._limit))
+            lengthen(self._codes, (room, words, self._limit))
             self._leanings = grown(self._leanings.T, (room, 2 * words)).T.copy()
         self._count += 1
         return self._count - 1

@@ -25,3 +25,11 @@ def grown(held: NDArray[T], shape: tuple[int, ...]) -> NDArray[T]:
     if len(held):
         found[: len(held)] = held
     return found
+
+
+def lengthen(held: NDArray[T], shape: tuple[int, ...]) -> None:
+    """Make a column longer in its place, with zeros after its rows; nobody may have a view of it.
+
+    A large one is not copied, so that there are never two of it.
+    """
+    held.resize(shape, refcheck=False)
