@@ -60,6 +60,10 @@ def test_columns_tell_what_was_put_into_them(
 
     expected = {n: (int(moments([row(n).created])[0]), name(n)) for n in there}
     assert expected == known.called(asked)
+    assert sorted(there) == known.holds(asked).nonzero()[0].tolist()
+    created = np.zeros(len(asked), np.int64)
+    known.date(asked, created)
+    assert [expected.get(n, (0, ""))[0] for n in asked.tolist()] == created.tolist()
     assert {name(number) for number in there} == known.among(ids)
     assert known.lengths(asked) is None
     lengths = known.lengths(np.array(sorted(there), np.int64))

@@ -25,6 +25,8 @@ from memsim.memory.stores.sqlite.written_outlines import WrittenOutlines
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from memsim.memory.entry import Shelf
     from memsim.memory.index.forms import Numbers
     from memsim.memory.permissions import Where
@@ -251,6 +253,14 @@ class CachedShelf:
     ) -> dict[int, tuple[int, str]]:
         """Creation in microseconds and id of those of some entries that are here, by number."""
         return self._entries_known(connection).called(numbers)
+
+    def holds(self, connection: sqlite3.Connection, numbers: Numbers) -> NDArray[np.bool_]:
+        """Which of some entries are here, by their numbers."""
+        return self._entries_known(connection).holds(numbers)
+
+    def date(self, connection: sqlite3.Connection, numbers: Numbers, created: Numbers) -> None:
+        """Put down when those of some entries were created that are here, in microseconds."""
+        self._entries_known(connection).date(numbers, created)
 
     def among(self, connection: sqlite3.Connection, ids: Sequence[str]) -> set[str] | None:
         """Those of some ids that are here; None for a long shelf."""

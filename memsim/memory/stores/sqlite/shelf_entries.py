@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
+from itertools import count
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -80,7 +81,20 @@ class ShelfEntries:
     def called(self, numbers: Numbers) -> dict[int, tuple[int, str]]:
         """Creation, as `moments` gives it, and id of those that are there, by number."""
         at, there = self._at(numbers)
-        return {self._numbers[n]: (self._created[n], self._id(n)) for n in at[there].tolist()}
+        at = at[there]
+        created = np.frombuffer(self._created, np.int64)[at].tolist()
+        ids = np.frombuffer(self._digests, f"V{_DIGEST}")[at].tobytes().hex()
+        named = zip(numbers[there].tolist(), created, count(0, 2 * _DIGEST), strict=False)
+        return {number: (moment, ids[n : n + 2 * _DIGEST]) for number, moment, n in named}
+
+    def holds(self, numbers: Numbers) -> NDArray[np.bool_]:
+        """Which of these are there."""
+        return self._at(numbers)[1]
+
+    def date(self, numbers: Numbers, created: Numbers) -> None:
+        """Put down the creation, as `moments` gives it, of those that are there."""
+        at, there = self._at(numbers)
+        created[there] = np.frombuffer(self._created, np.int64)[at[there]]
 
     def among(self, ids: Sequence[str]) -> set[str]:
         """Those of some ids that are there; it takes as long as the shelf."""

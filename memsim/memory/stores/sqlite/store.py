@@ -18,7 +18,7 @@ from memsim.errors import SchemaError, StoreError
 from memsim.memory.entry import instant
 from memsim.memory.index import Hit
 from memsim.memory.index.nearest_vectors import EXACT_ON_SHELF, best_by_vector, check_query
-from memsim.memory.index.postings import ScoreTally, best_by_words, holds_words
+from memsim.memory.index.postings import ScoredNumbers, ScoreTally, best_by_words, holds_words
 from memsim.memory.stores import PAGE, EmbedderInfo, embedder_of, write_items
 from memsim.memory.stores.sqlite import rows, schema
 from memsim.memory.stores.sqlite.cache import CachedShelf, IndexMismatch, ShelfCache
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
     from memsim.memory.entry import Entry
-    from memsim.memory.index.postings import ScoredNumbers, ShelfWords
+    from memsim.memory.index.postings import ShelfWords
     from memsim.memory.permissions import Where
     from memsim.memory.stores import WriteItem
     from memsim.memory.stores.sqlite.written_outlines import WrittenOutlines
@@ -253,10 +253,11 @@ class SQLite:
             left = json.dumps([source for source in asked if source not in found])
             if long and few:
                 # The index of ids has their numbers; which shelf they are on stands elsewhere.
-                numbers = sorted(number for (number,) in connection.execute(rows.NUMBERS, (left,)))
+                called = connection.execute(rows.NUMBERS, (left,)).fetchall()
+                numbers = np.array([number for number, _ in called], np.int64)
                 for held in long:
-                    called = held.called(connection, np.array(numbers, np.int64))
-                    found.update(source for _, source in called.values())
+                    (places,) = held.holds(connection, numbers).nonzero()
+                    found.update(called[place][1] for place in places.tolist())
             elif long:
                 on = {held.number for held in long}
                 there = connection.execute(rows.SHELVES, (left,))
@@ -447,26 +448,38 @@ class SQLite:
     def snapshot(self) -> Iterator[sqlite3.Connection]:
         """One state of the file for all that is read inside, whatever others write meanwhile."""
         with self._lock:
-            inner = self._depth > 0
-            with rows.failing(self._path):
-                connection = self._open
-                if inner and not connection.in_transaction:
-                    raise StoreError(f"{self._path}: what was being written has been undone")
-                if not inner:
-                    connection.execute("BEGIN")
-            self._depth += 1
+            connection, inner = self._begin()
             try:
                 yield connection
             finally:
-                self._depth -= 1
-                if not inner and connection.in_transaction:
-                    connection.execute("ROLLBACK")
+                self._end(connection, inner)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with rows.reading(self._path), self.snapshot() as connection:
-            self._refresh()
-            yield connection
+        with rows.reading(self._path), self._lock:
+            connection, inner = self._begin()
+            try:
+                self._refresh()
+                yield connection
+            finally:
+                self._end(connection, inner)
+
+    def _begin(self) -> tuple[sqlite3.Connection, bool]:
+        """Begin to read; whether it is inside a transaction or a snapshot."""
+        inner = self._depth > 0
+        with rows.failing(self._path):
+            connection = self._open
+            if inner and not connection.in_transaction:
+                raise StoreError(f"{self._path}: what was being written has been undone")
+            if not inner:
+                connection.execute("BEGIN")
+        self._depth += 1
+        return connection, inner
+
+    def _end(self, connection: sqlite3.Connection, inner: bool) -> None:  # noqa: FBT001 - as begun
+        self._depth -= 1
+        if not inner and connection.in_transaction:
+            connection.execute("ROLLBACK")
 
     @contextmanager
     def _writing(self) -> Iterator[tuple[sqlite3.Connection, int]]:
@@ -550,11 +563,13 @@ class SQLite:
         )
 
     def _hits(self, found: ScoredNumbers, k: int, shelves: Sequence[CachedShelf]) -> list[Hit]:
-        numbers = found.numbers.tolist()
         place: dict[int, tuple[int, str]] = {}
         if len(shelves) > _FEW:
+            numbers = found.numbers.tolist()
             place = rows.called(self._open, numbers)
         else:
+            found = self._earliest(found, k, shelves)
+            numbers = found.numbers.tolist()
             for shelf in shelves:
                 place |= shelf.called(self._open, found.numbers)
         if len(self._number) > _FOUND:
@@ -563,6 +578,25 @@ class SQLite:
         scored = zip(numbers, found.scores.tolist(), strict=True)
         ranked = sorted((-score, *place[number]) for number, score in scored)[: max(k, 0)]
         return [Hit(source, -score) for score, _, source in ranked]
+
+    def _earliest(
+        self, found: ScoredNumbers, k: int, shelves: Sequence[CachedShelf]
+    ) -> ScoredNumbers:
+        """Of those that tie with the last of the best, the ones that were created first.
+
+        Talk that is made of patterns ties by hundreds, and names take longest.
+        """
+        if not 0 < k < len(found.numbers):
+            return found
+        created = np.zeros(len(found.numbers), np.int64)
+        for shelf in shelves:
+            shelf.date(self._open, found.numbers, created)
+        least = found.scores.min()
+        tied = found.scores == least
+        wanted = k - int((~tied).sum())
+        late = np.partition(created[tied], wanted - 1)[wanted - 1]
+        (kept,) = (~tied | (created <= late)).nonzero()
+        return ScoredNumbers(found.numbers[kept], found.scores[kept])
 
     def _index_anew(self) -> None:
         """Make the index of words anew of the entries, which no other process writes meanwhile."""
