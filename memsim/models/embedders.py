@@ -1,13 +1,11 @@
 """Embedders: a packaged static model by default, a hashing one for tests, and a cache.
 
 The vector of a text depends on the text alone, not on its batch, on threads or on the order of
-additions. So every embedder works text by text, adds in one fixed order, and normalises by an
-exactly rounded sum.
+additions. So every embedder sums text by text, and all sums are taken in one fixed order.
 """
 
 from __future__ import annotations
 
-import math
 import zlib
 from array import array
 from collections import OrderedDict
@@ -36,6 +34,9 @@ _WORDS = 1 << 14
 
 _WORD = 64
 """Maximum length of a word whose tokens are cached."""
+
+_TOGETHER = 256
+"""Number of vectors that are scaled together."""
 
 _UNIT = 1e-3
 
@@ -75,9 +76,24 @@ def _features(text: str) -> Iterator[str]:
 
 def unit_vector(vector: NDArray[np.float64]) -> NDArray[np.float64]:
     """A vector scaled to length 1; zeros stay zeros."""
-    # Exactly rounded, so that all machines have the same last bit.
-    length = math.sqrt(math.fsum((vector * vector).tolist()))
-    return vector / length if length else vector
+    found: NDArray[np.float64] = unit_vectors(vector[None])[0]
+    return found
+
+
+def unit_vectors(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Vectors scaled to length 1, shape (n, dimension); zeros stay zeros."""
+    import numpy as np
+
+    # Halves are added to each other: a sum along rows has another order on other processors.
+    squares = vectors * vectors
+    while (width := squares.shape[1]) > 1:
+        half = width // 2
+        added = squares[:, :half] + squares[:, half : 2 * half]
+        if width % 2:
+            added[:, 0] += squares[:, -1]
+        squares = added
+    lengths = np.sqrt(squares)
+    return vectors / np.where(lengths > 0, lengths, 1.0)
 
 
 class WordLlamaEmbedder:
@@ -107,12 +123,16 @@ class WordLlamaEmbedder:
         """Unit vectors, float32, shape (len(texts), dimension); an empty text gives zeros."""
         import numpy as np
 
-        found = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for row, text in enumerate(texts):
-            # The package pools padded batches; here each text is embedded alone.
-            tokens = self._tokens(text) if text.strip() else ()
-            if len(tokens):
-                found[row] = unit_vector(self._table[tokens].sum(axis=0, dtype=np.float64))
+        found = np.empty((len(texts), self.dimension), dtype=np.float32)
+        for start in range(0, len(texts), _TOGETHER):
+            part = texts[start : start + _TOGETHER]
+            sums = np.zeros((len(part), self.dimension))
+            for text, total in zip(part, sums, strict=True):
+                # The package pools padded batches; here each text is embedded alone.
+                tokens = self._tokens(text) if text.strip() else ()
+                if len(tokens):
+                    np.add.reduce(self._table[tokens], axis=0, dtype=np.float64, out=total)
+            found[start : start + len(part)] = unit_vectors(sums)
         return found
 
 
@@ -252,16 +272,16 @@ class CachedEmbedder:
         if missing:
             rows = check_vectors(self._embedder, self._embedder.embed(missing), len(missing))
             new = dict(zip(missing, rows, strict=True))
-        found = np.empty((len(texts), self.dimension), dtype=np.float32)
+        vectors = [np.empty(0, dtype=np.float32)]
         known, use = self._known, self._known.move_to_end
-        for row, text in enumerate(texts):
+        for text in texts:
             vector = new.get(text)
             if vector is None:
                 vector = known[text]
                 use(text)
-            found[row] = vector
+            vectors.append(vector)
         self._keep(new)
-        return found
+        return np.concatenate(vectors).reshape(len(texts), self.dimension)
 
     def _keep(self, new: dict[str, NDArray[np.float32]]) -> None:
         self._known.update((text, row.copy()) for text, row in new.items())
