@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
 LATEST: Final = 20_000
 """Ids that have a dictionary before they are put into columns."""
 
@@ -83,8 +86,7 @@ class EntryNumbers:
         import numpy as np
 
         asked = np.frombuffer(joined, ">u8").reshape(-1, 2)
-        known = np.frombuffer(self._halves, np.uint64)
-        at = np.minimum(known.searchsorted(asked[:, 1].astype(np.uint64)), len(known) - 1)
+        _, at = self._sought(asked[:, 1])
         numbers = np.frombuffer(self._numbers, np.intc)[at]
         # Of two with the same last half, the second is found by `get`.
         same = np.frombuffer(self._digests, ">u8").reshape(-1, 2)[numbers] == asked
@@ -166,10 +168,8 @@ class EntryNumbers:
         if joined is not None:
             import numpy as np
 
-            halves = np.frombuffer(joined, ">u8").reshape(-1, 2)[:, 1].astype(np.uint64)
-            known = np.frombuffer(self._halves, np.uint64)
-            at = np.minimum(known.searchsorted(halves), len(known) - 1)
-            if not (known[at] == halves).any():
+            there, _ = self._sought(np.frombuffer(joined, ">u8").reshape(-1, 2)[:, 1])
+            if not there.any():
                 return True
         return not any(name in self for name in names)
 
@@ -205,6 +205,14 @@ class EntryNumbers:
                 return at
             at += 1
         return None
+
+    def _sought(self, halves: NDArray[np.uint64]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+        """Whether last halves of ids are in the columns, and where they stand or would stand."""
+        import numpy as np
+
+        known, asked = np.frombuffer(self._halves, np.uint64), halves.astype(np.uint64)
+        at = np.minimum(known.searchsorted(asked), len(known) - 1)
+        return known[at] == asked, at
 
     def _pack(self) -> None:
         """Put the latest ids into the columns."""
