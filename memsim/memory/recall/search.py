@@ -400,7 +400,7 @@ class Recaller:
         self._timeline.expect({hit.id for hit in (*lexical, *nearest)})
         if self._facts and self._vectors and not overview:
             of_facts = replace(where, layers=frozenset({"semantic"}))
-            facts = self._vault.nearest(text, of_facts, depth)
+            facts = self._vault.nearest(text, of_facts, wanted)
             nearest = with_facts(nearest, facts, where, self._vault, self._timeline)
         found = {hit.id for hit in (*lexical, *nearest)}
         last = [] if overview else self._summed_up(lexical, nearest)
