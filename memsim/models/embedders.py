@@ -75,23 +75,29 @@ def _features(text: str) -> Iterator[str]:
 
 
 def unit_vector(vector: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A vector scaled to length 1; zeros stay zeros."""
+    """A vector scaled to length 1; zeros stay zeros. Raises `OverflowError` as `unit_vectors`."""
     found: NDArray[np.float64] = unit_vectors(vector[None])[0]
     return found
 
 
 def unit_vectors(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Vectors scaled to length 1, shape (n, dimension); zeros stay zeros."""
+    """Vectors scaled to length 1, shape (n, dimension); zeros stay zeros.
+
+    Raises `OverflowError` if the length of one is no number that a float holds.
+    """
     import numpy as np
 
     # Halves are added to each other: a sum along rows has another order on other processors.
-    squares = vectors * vectors
-    while (width := squares.shape[1]) > 1:
-        half = width // 2
-        added = squares[:, :half] + squares[:, half : 2 * half]
-        if width % 2:
-            added[:, 0] += squares[:, -1]
-        squares = added
+    with np.errstate(over="ignore"):
+        squares = vectors * vectors
+        while (width := squares.shape[1]) > 1:
+            half = width // 2
+            added = squares[:, :half] + squares[:, half : 2 * half]
+            if width % 2:
+                added[:, 0] += squares[:, -1]
+            squares = added
+    if np.isinf(squares).any():
+        raise OverflowError("a vector is too long to be scaled")
     lengths = np.sqrt(squares)
     return vectors / np.where(lengths > 0, lengths, 1.0)
 
@@ -281,7 +287,8 @@ class CachedEmbedder:
                 use(text)
             vectors.append(vector)
         self._keep(new)
-        return np.concatenate(vectors).reshape(len(texts), self.dimension)
+        found = np.concatenate(vectors, dtype=np.float32, casting="same_kind")
+        return found.reshape(len(texts), self.dimension)
 
     def _keep(self, new: dict[str, NDArray[np.float32]]) -> None:
         self._known.update((text, row.copy()) for text, row in new.items())

@@ -256,6 +256,20 @@ def test_what_the_cache_gives_can_be_changed() -> None:
     assert cached.embed(["a"]).tolist() == [[1.0, 0.0]]
 
 
+class Wide(Double):
+    """An embedder that gives numbers of twice the size."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return super().embed(texts).astype(np.float64)
+
+
+def test_the_cache_gives_numbers_of_one_size() -> None:
+    """Whatever the embedder gives, new and known ones alike."""
+    cached = CachedEmbedder(Wide())
+
+    assert ["float32"] * 3 == [str(cached.embed(t).dtype) for t in (["a"], ["a", "b"], [])]
+
+
 @pytest.mark.parametrize(
     ("double", "said"),
     [
@@ -368,6 +382,12 @@ def test_a_vector_without_a_direction_is_refused(monkeypatch: pytest.MonkeyPatch
     """A text with words has one: nothing is ever found by zeros."""
     with pytest.raises(ModelError, match="returned a zero vector"):
         faked(monkeypatch, FakeLiteLLM(rows=[[0.0, 0.0]])).embed(["a"])
+
+
+def test_a_vector_too_long_to_be_scaled_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its squares are numbers, and their sum is none: scaled, it would be zeros."""
+    with pytest.raises(ModelError, match="returned a vector that is too long"):
+        faked(monkeypatch, FakeLiteLLM(rows=[[1.2e154] * 4])).embed(["a"])
 
 
 def test_a_ref_loads_the_embedder_it_names() -> None:

@@ -99,7 +99,10 @@ class LiteLLMEmbedder:
         if not all(row.any() for row in rows):
             raise ModelError(f"{self.name} returned a zero vector")
         self._dimension = width
-        return [unit_vector(row) for row in rows]
+        try:
+            return [unit_vector(row) for row in rows]
+        except OverflowError as error:
+            raise ModelError(f"{self.name} returned a vector that is too long") from error
 
     def _paid(self, texts: list[str]) -> list[list[float]]:
         key = "\n".join(texts)
