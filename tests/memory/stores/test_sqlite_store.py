@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import pytest
 
 from memsim.errors import SchemaError, StoreError
-from memsim.memory.entry import FOUND_BY_KEY, decode
+from memsim.memory.entry import FOUND_BY_KEY, DamagedRecord, decode
 from memsim.memory.index import nearest_vectors
 from memsim.memory.permissions import ReadGrant, Where
 from memsim.memory.stores import EmbedderInfo, WriteItem
@@ -47,6 +47,20 @@ def change(path: Path, *statements: str) -> None:
     for statement in statements:
         connection.execute(statement)
     connection.close()
+
+
+def test_an_entry_that_is_gone_is_damage_though_others_tie(tmp_path: Path) -> None:
+    """Its vector was left behind, and the others were created long before it could have been."""
+    path = tmp_path / "memory.db"
+    with_vectors = [entry(f"{n}", minute=-60_000_000 + n) for n in range(9)]
+    store = SQLite(path)
+    store.embedded_by(EmbedderInfo("hash", 4))
+    store.write(with_vectors, array([unit(1, 0, 0, 0)] * 9))
+    store.close()
+    change(path, "DELETE FROM entries WHERE number = 5")
+
+    with pytest.raises(StoreError, match="is damaged"):
+        SQLite(path).nearest(array([unit(1, 0, 0, 0)])[0], ALL, 2)
 
 
 def halve(content: bytes) -> bytes:
@@ -128,9 +142,11 @@ def test_a_value_of_another_kind_is_damage(
     change(path, f"UPDATE {damage}")
     store = SQLite(path)
 
-    with pytest.raises(StoreError, match=r"memory\.db is damaged"):
+    with pytest.raises(StoreError, match=r"memory\.db is damaged") as told:
         read(store)
 
+    # What Python says of the value may quote it.
+    assert isinstance(told.value.__cause__, DamagedRecord)
     store.close()
 
 

@@ -350,6 +350,18 @@ def test_ties_go_to_what_is_listed_first(store: Store) -> None:
         assert expected[:k] == [h.id for h in store.nearest(array([north])[0], ALL, k)]
 
 
+def test_ties_across_owners_go_to_what_is_listed_first(store: Store) -> None:
+    """Behind what is better, however much ties with the last, and whoever wrote it."""
+    for n in range(12):
+        words = "falcon falcon tea" if n % 4 == 0 else "falcon tea tea"
+        store.write([entry(f"e{n}", words, owner=("ana", "ben", "cem")[n % 3], minute=-(n // 2))])
+    everything = [h.id for h in store.lexical("falcon", ALL, 40)]
+    assert 12 == len(everything)
+
+    for k in range(1, 13):
+        assert everything[:k] == [h.id for h in store.lexical("falcon", ALL, k)]
+
+
 def test_sums_in_another_order_tie(store: Store) -> None:
     """Which of three words of one weight stands twice makes no difference to a score."""
     twice = ("tea river blue", "river blue tea", "blue tea river")

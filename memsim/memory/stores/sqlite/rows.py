@@ -531,10 +531,12 @@ class _Failing:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is None:
             return
+        if self._values and isinstance(error, _WRONG):
+            # What was wrong may quote a value, so it is no direct cause of what is told.
+            value, error = error, DamagedRecord("a value in it is of the wrong kind")
+            error.__cause__ = value
         if isinstance(error, DamagedRecord):
             raise damaged(self._path, str(error)) from error
-        if self._values and isinstance(error, _WRONG):
-            raise damaged(self._path, "a value in it is of the wrong kind") from error
         if isinstance(error, sqlite3.Error):
             _say(self._path, error)
         if isinstance(error, OSError):

@@ -564,12 +564,12 @@ class SQLite:
 
     def _hits(self, found: ScoredNumbers, k: int, shelves: Sequence[CachedShelf]) -> list[Hit]:
         place: dict[int, tuple[int, str]] = {}
-        if len(shelves) > _FEW:
-            numbers = found.numbers.tolist()
+        few = len(shelves) <= _FEW
+        found = self._earliest(found, k, shelves) if few else found
+        numbers = found.numbers.tolist()
+        if not few:
             place = rows.called(self._open, numbers)
         else:
-            found = self._earliest(found, k, shelves)
-            numbers = found.numbers.tolist()
             for shelf in shelves:
                 place |= shelf.called(self._open, found.numbers)
         if len(self._number) > _FOUND:
@@ -582,13 +582,14 @@ class SQLite:
     def _earliest(
         self, found: ScoredNumbers, k: int, shelves: Sequence[CachedShelf]
     ) -> ScoredNumbers:
-        """Of those that tie with the last of the best, the ones that were created first.
+        """Without those that tie with the last of the best and were created later than `k` others.
 
         Talk that is made of patterns ties by hundreds, and names take longest.
         """
         if not 0 < k < len(found.numbers):
             return found
-        created = np.zeros(len(found.numbers), np.int64)
+        # What is on none of the shelves is kept: it is damage, and whoever names it tells.
+        created = np.full(len(found.numbers), np.iinfo(np.int64).min)
         for shelf in shelves:
             shelf.date(self._open, found.numbers, created)
         least = found.scores.min()
