@@ -28,6 +28,7 @@ from memsim.executors import (
 )
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
 from memsim.suite.scenarios import ScenarioRef
+from tests.test_heap import tells_of_blocks
 
 PLAY = '''
 """A stand-in for playing: a case does what its scenario's name says."""
@@ -352,7 +353,7 @@ def test_much_work_takes_the_processors_there_are() -> None:
     assert choose_executor(0, cases=50, turns=10**6) == expected
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the C library tells nothing of its blocks")
+@tells_of_blocks
 def test_a_process_of_a_pool_gives_large_blocks_pages_of_their_own(play: PlayCase) -> None:
     """So that the columns of a long memory leave no holes in its heap."""
     outcomes = dict(ProcessPool(1).run(specs("block-"), play))

@@ -10,6 +10,11 @@ import pytest
 
 from memsim.heap import keep_large_blocks_apart
 
+tells_of_blocks = pytest.mark.skipif(
+    sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallinfo2"),
+    reason="the C library tells nothing of its blocks",
+)
+
 # In a process of its own, since what is set there is for good.
 _BLOCKS = """
 import ctypes, sys
@@ -31,10 +36,7 @@ print(after - begun, told().n3 - after)
 """
 
 
-@pytest.mark.skipif(
-    sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallinfo2"),
-    reason="the C library tells nothing of its blocks",
-)
+@tells_of_blocks
 @pytest.mark.parametrize(("how", "apart"), [("apart", "1 0"), ("as it is", "0 0")])
 def test_large_blocks_have_pages_of_their_own(how: str, apart: str) -> None:
     """Also after a larger block was freed; smaller ones stay in the heap."""

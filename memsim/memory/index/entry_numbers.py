@@ -207,7 +207,10 @@ class EntryNumbers:
         return None
 
     def _sought(self, halves: NDArray[np.uint64]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-        """Whether last halves of ids are in the columns, and where they stand or would stand."""
+        """Whether last halves of ids are in the columns, and where they stand or would stand.
+
+        The columns must not be empty.
+        """
         import numpy as np
 
         known, asked = np.frombuffer(self._halves, np.uint64), halves.astype(np.uint64)

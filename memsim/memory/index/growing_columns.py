@@ -30,6 +30,6 @@ def grown(held: NDArray[T], shape: tuple[int, ...]) -> NDArray[T]:
 def lengthen(held: NDArray[T], shape: tuple[int, ...]) -> None:
     """Make a column longer in its place, with zeros after its rows; nobody may have a view of it.
 
-    A large one is not copied, so that there are never two of it.
+    The GNU C library moves the pages of a large one, so that there are never two of it.
     """
     held.resize(shape, refcheck=False)
