@@ -39,18 +39,28 @@ class RayConnection:
 
     Attributes:
         ray: the module of Ray.
+
+    Args:
+        ray: the module of Ray.
+        address: what `-j` is.
+        own: processors of a cluster that was made for this process: no node joins it.
     """
 
-    def __init__(self, ray: Any, address: str) -> None:  # noqa: ANN401 - a module
+    def __init__(self, ray: Any, address: str, own: int | None = None) -> None:  # noqa: ANN401 - a module
         self.ray = ray
         self._address = address
+        self._own = own
 
     def processors(self) -> int:
         """How many processors the cluster has now.
 
         Raises:
-            Unmeasurable: it has none.
+            RayHeadLostError: the head ended.
+            Unmeasurable: the cluster has none.
         """
+        self.check_head()
+        if self._own is not None:  # to ask a head that just died ends this process, after a minute
+            return self._own
         found = int(self.ray.cluster_resources().get("CPU", 0))
         if not found:
             raise Unmeasurable(f"-j {self._address}: the cluster has no processor")
@@ -66,10 +76,15 @@ class RayConnection:
         node = getattr(self.ray._private.worker, "_global_node", None)  # noqa: SLF001 - Ray tells it nowhere else
         dead = {kind for kind, _ in node.dead_processes()} if node is not None else set()
         if dead & {"gcs_server", "raylet"}:
-            raise _head_lost(self._address)
+            raise head_lost(self._address)
 
 
-def _head_lost(address: str) -> RayHeadLostError:
+def head_lost(address: str) -> RayHeadLostError:
+    """The error of a head that ended.
+
+    Args:
+        address: what `-j` is.
+    """
     said = "the Ray head ended; finished cases are kept, and the same command plays the others"
     return RayHeadLostError(f"-j {address}: {said}")
 
@@ -98,9 +113,9 @@ def connected(address: str) -> Iterator[RayConnection]:
             with _signals_kept():
                 _connect(ray, address)
             try:
-                yield RayConnection(ray, address)
+                yield RayConnection(ray, address, available_processors() if local else None)
             except _connection_errors() as error:
-                raise _head_lost(address) from error
+                raise head_lost(address) from error
             finally:
                 with suppress(*_connection_errors()):
                     ray.shutdown()

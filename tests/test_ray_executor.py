@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from memsim.errors import UsageError
-from memsim.ray_connection import connected, silence
+from memsim.ray_connection import RayConnection, RayHeadLostError, connected, silence
 
 RECORDS = ("probes.jsonl", "turns.jsonl", "contexts.jsonl", "report.md")
 TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64, "RAY_USAGE_STATS_ENABLED": "0"}
@@ -186,7 +186,7 @@ def test_a_killed_node_loses_only_what_it_played(project: Path) -> None:
 
 def test_a_killed_head_of_this_machine_keeps_what_was_played(project: Path) -> None:
     """As on a cluster."""
-    slow = ("-s", "mine.py@Mine:seconds=3", "-k", "Mine", "--progress", "plain", "-o", "ray")
+    slow = ("-s", "mine.py@Mine:seconds=1", "-k", "Mine", "--progress", "plain", "-o", "ray")
     process = memsim(project, *slow, jobs="ray")
     wait_for_cases(process, 2)
 
@@ -195,12 +195,67 @@ def test_a_killed_head_of_this_machine_keeps_what_was_played(project: Path) -> N
             os.kill(pid, signal.SIGKILL)
     code, _, err = ended(process)
 
-    assert code == 7
+    assert code == 7, err
     assert "the Ray head ended; finished cases are kept" in err
     assert "Traceback" not in err
     assert not (project / "ray" / "report.md").exists()
     code, _, err = ended(memsim(project, *slow, jobs="2"))
     assert (code, len(cases(project / "ray"))) == (0, 12)
+
+
+def test_a_head_of_this_machine_is_never_asked_for_its_processors() -> None:
+    """A dead one would not answer; after a minute Ray ends the process, and nothing is said."""
+    node = SimpleNamespace(dead_processes=list)
+    worker = SimpleNamespace(_global_node=node)
+    fake = SimpleNamespace(_private=SimpleNamespace(worker=worker))  # with nothing to ask
+    cluster = RayConnection(fake, "ray", own=2)
+    assert cluster.processors() == 2
+
+    node.dead_processes = lambda: [("gcs_server", None)]
+
+    with pytest.raises(RayHeadLostError, match="-j ray: the Ray head ended"):
+        cluster.processors()
+
+
+ENDED_BY_RAY = """
+import os, sys
+from memsim.cli.supervisor import SUPERVISION, supervised
+
+def command():
+    with SUPERVISION.on_cluster(sys.argv[1]):
+        os._exit(int(sys.argv[2])) if sys.argv[3] == "inside" else None
+    sys.exit(int(sys.argv[2]))
+
+supervised(command)
+"""
+LOST = "memsim: -j ray: the Ray head ended; finished cases are kept, and the same command plays"
+
+
+@pytest.mark.parametrize(
+    ("address", "ended_with", "where", "code"),
+    [
+        ("ray", 1, "inside", 7),
+        ("ray", 1, "after", 1),
+        ("ray", 5, "inside", 5),
+        ("", 1, "inside", 1),
+    ],
+)
+def test_a_process_that_ray_ended_without_a_word_has_its_error(
+    address: str, ended_with: int, where: str, code: int
+) -> None:
+    """Ray calls `_exit(1)` where a lost head is noticed; 1 would say that facts were lost."""
+    arguments = [address, str(ended_with), where]
+
+    found = subprocess.run(
+        [sys.executable, "-c", ENDED_BY_RAY, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert found.returncode == code
+    assert found.stderr.startswith(LOST) is (code == 7)
+    assert found.stderr.count("\n") == (code == 7)
 
 
 @pytest.fixture(scope="module")

@@ -289,8 +289,10 @@ class _Performance:
                 return bool(flags["stop_at_first"]) and bad
 
             keep_large_blocks_apart()
+            cluster = jobs if isinstance(jobs, str) else ""
             try:
-                return perform(plan, writer, executor, watch=watch)
+                with SUPERVISION.on_cluster(cluster):
+                    return perform(plan, writer, executor, watch=watch)
             finally:
                 self._spent = add_spending(self._spent, executor.spent)
 

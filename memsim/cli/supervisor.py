@@ -1,7 +1,8 @@
 """Play a run in a child process: a strategy that kills its process loses its case, not the run.
 
 The child says in shared memory which case it plays. When a signal ends it in the middle of a case,
-another child continues the run. It keeps that case as lost and plays the others::
+another child continues the run. It keeps that case as lost and plays the others. Ray may end the
+child without a word when its head has died; then the parent says so::
 
     parent   waits, hands on signals, ends with the child's exit code
     child    plans, plays, writes and reports, as it would alone
@@ -21,6 +22,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, NoReturn
+
+from memsim.cli.terminal import complain
+from memsim.errors import ExitCode
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -45,6 +49,8 @@ class Supervision:
     lost: dict[str, str] = field(default_factory=dict)
     shared: mmap.mmap | None = None
     _folder: str = ""
+    _case: str = ""
+    _cluster: str = ""
 
     @property
     def folder(self) -> Path | None:
@@ -58,18 +64,33 @@ class Supervision:
 
     def plays(self, case: str) -> None:
         """Tell which case is about to be played; empty for none."""
+        self._case = case
+        self._tell()
+
+    @contextmanager
+    def on_cluster(self, address: str) -> Iterator[None]:
+        """Tell that a Ray cluster plays the cases in the meantime."""
+        self._cluster = address
+        self._tell()
+        try:
+            yield
+        finally:
+            self._cluster = ""
+            self._tell()
+
+    def _tell(self) -> None:
         if self.shared is not None:
-            told = json.dumps([case, self._folder]).encode()
+            told = json.dumps([self._case, self._folder, self._cluster]).encode()
             self.shared[:] = (told if len(told) < _SIZE else b"").ljust(_SIZE, b"\0")
 
-    def read(self) -> str:
-        """The case that the child played when it ended; empty for none."""
+    def hear(self) -> tuple[str, str]:
+        """The case and the cluster that the child had when it ended; empty for none."""
         told = self.shared[:].rstrip(b"\0") if self.shared is not None else b""
         try:
-            case, self._folder = json.loads(told)
+            case, self._folder, cluster = json.loads(told)
         except ValueError:
-            return ""
-        return str(case)
+            return "", ""
+        return str(case), str(cluster)
 
 
 SUPERVISION = Supervision()
@@ -93,13 +114,24 @@ def supervised(command: Callable[[], NoReturn]) -> NoReturn:
         _, status = os.waitpid(child, 0)
         for number, handler in before.items():
             signal.signal(number, handler)
+        case, cluster = SUPERVISION.hear()
         if os.WIFEXITED(status):
-            raise SystemExit(os.WEXITSTATUS(status))
+            raise SystemExit(_exit_code(os.WEXITSTATUS(status), cluster))
         ended_by = os.WTERMSIG(status)
-        case = SUPERVISION.read()
         if not case or case in SUPERVISION.lost:
             _die_of(ended_by)
         SUPERVISION.lost[case] = f"signal {_name(ended_by)}"
+
+
+def _exit_code(status: int, cluster: str) -> int:
+    if status != ExitCode.FAILED or not cluster:
+        return status
+    # Where its head is gone, Ray calls `_exit(1)` in any thread: nothing in the child can hear it.
+    from memsim.ray_connection import head_lost
+
+    lost = head_lost(cluster)
+    complain(f"memsim: {lost}")
+    return lost.exit_code
 
 
 def _name(number: int) -> str:
