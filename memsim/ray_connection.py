@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 import signal
+import socket
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -28,6 +30,9 @@ _TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
 _TRIES = 3
 _BUSY = "Initialization failure from server"
 """What a cluster says that is there, and was too busy to start what serves one client."""
+
+_PATIENCE = 5.0
+"""Seconds in which a head that was just started has to take connections; Ray itself waits 30."""
 
 
 class RayHeadLostError(Unmeasurable):
@@ -144,17 +149,41 @@ def _connect(ray: Any, address: str) -> None:  # noqa: ANN401 - a module
         own = {"num_cpus": available_processors(), "include_dashboard": False}
         ray.init("local", _node_ip_address="127.0.0.1", **own, **quiet)
         return
+    try:
+        _wait_for(address)
+    except OSError as error:
+        raise _unanswered(address, error) from error
     for left in reversed(range(_TRIES)):
         try:
             ray.init(address, **quiet)
         except (ConnectionError, OSError, RuntimeError, TimeoutError, ValueError) as error:
-            said = " ".join(str(error).split()) or type(error).__name__
-            if left and _BUSY in said:
+            if left and _BUSY in str(error):
                 ray.shutdown()
                 continue
-            raise UsageError(f"-j {address}: no Ray cluster answers there: {said[:200]}") from error
+            raise _unanswered(address, error) from error
         else:
             return
+
+
+def _wait_for(address: str) -> None:
+    """Wait until something takes connections at an address; `OSError` where nothing does."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
+        except OSError:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(_PATIENCE / 20)
+        else:
+            return
+
+
+def _unanswered(address: str, error: Exception) -> UsageError:
+    told = error.strerror if isinstance(error, OSError) else None
+    said = " ".join((told or str(error)).split()) or type(error).__name__
+    return UsageError(f"-j {address}: no Ray cluster answers there: {said[:200]}")
 
 
 @contextmanager

@@ -449,16 +449,47 @@ def test_a_cluster_that_was_too_busy_for_a_client_is_asked_again(
     fake._private = SimpleNamespace(worker=worker)
     monkeypatch.setitem(sys.modules, "ray", fake)
     refused = pytest.raises(UsageError, match=said) if said else nullcontext()
-    with refused, connected("ray://127.0.0.1:1"):
-        pass
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"ray://127.0.0.1:{server.getsockname()[1]}"
+        with refused, connected(address):
+            pass
 
-    assert ["ray://127.0.0.1:1"] * 3 == tried
+    assert [address] * 3 == tried
 
 
-def test_no_cluster_at_an_address_is_one_line(project: Path) -> None:
+def test_a_head_that_was_just_started_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job script starts a head and goes on at once."""
+    tried: list[str] = []
+
+    def sleep(_seconds: float) -> None:
+        server.listen()
+
+    fake: Any = ModuleType("ray")
+    fake.init = lambda address, **_: tried.append(address)
+    fake.shutdown, fake.is_initialized = lambda: None, lambda: False
+    fake._private = SimpleNamespace(worker=SimpleNamespace(print_worker_logs=None))
+    monkeypatch.setitem(sys.modules, "ray", fake)
+    monkeypatch.setattr("memsim.ray_connection.time.sleep", sleep)
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))  # takes no connection before it listens
+        address = f"ray://127.0.0.1:{server.getsockname()[1]}"
+        with connected(address):
+            pass
+
+    assert tried == [address]
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("ray://127.0.0.1:1", "Connection refused"),
+        ("ray://nowhere.invalid:10001", ""),  # each resolver has its own words
+    ],
+)
+def test_no_cluster_at_an_address_is_one_line(project: Path, address: str, said: str) -> None:
     """Exit 4."""
-    code, _, err = ended(memsim(project, "-s", "bm25", "-q", jobs="ray://127.0.0.1:1"))
+    code, _, err = ended(memsim(project, "-s", "bm25", "-q", jobs=address))
 
     assert code == 4
-    assert "-j ray://127.0.0.1:1: no Ray cluster answers there" in err
-    assert "Traceback" not in err
+    assert err.startswith(f"memsim: -j {address}: no Ray cluster answers there: {said}")
+    assert err.count("\n") == 1
