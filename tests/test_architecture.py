@@ -115,6 +115,7 @@ LATE = frozenset(
         "memsim.memory.index.leanings",
         "memsim.memory.index.nearest_vectors",
         "memsim.memory.index.postings",
+        "memsim.memory.index.vector_file",
         "memsim.memory.index.vector_index",
         "memsim.memory.stores.chroma",
         "memsim.memory.stores.markdown.entry_files",

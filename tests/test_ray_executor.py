@@ -346,7 +346,7 @@ def test_an_interrupt_keeps_what_was_played(project: Path) -> None:
     process.send_signal(signal.SIGINT)
     code, _, err = ended(process)
 
-    assert code == 2
+    assert code == 2, err
     assert "interrupted: " in err
     assert "to go on: memsim run" in err
     assert len(left) > 3

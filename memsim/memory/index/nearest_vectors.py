@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from memsim.memory.index.forms import Numbers, Scores
+    from memsim.memory.index.vector_file import VectorFile
     from memsim.models import Vectors
-
-    ReadVectors = Callable[[Sequence[int]], Vectors]
-    """Gives the vectors of forms, shape (len(forms), dimension)."""
 
 EXACT = 4096
 """Vectors up to which all are compared."""
@@ -59,9 +57,6 @@ _TOGETHER = 64
 _SHELF = 64
 """Vectors from which on the first ones that come get no room for others."""
 
-KEPT = 1 << 16
-"""Vectors that are kept of those that are read; 64 MB at 256 numbers each."""
-
 _ROUNDING = 1e-5
 """More than the error of a float32 product of unit vectors."""
 
@@ -74,8 +69,8 @@ class NearestVectors:
         scanned: vectors up to which how all lean is compared; above, they are in lists.
         probed: vectors of lists whose signs are compared at least.
         compared: vectors that are compared at least, of those.
-        read: gives vectors again that were added. Where they are in lists, `KEPT` at most stay in
-            memory then, and the others are read when they are compared.
+        new_file: makes a file for vectors of so many numbers. Where they are in lists, they are
+            kept in it, and are read when they are compared; without it they stay in memory.
     """
 
     def __init__(
@@ -85,12 +80,12 @@ class NearestVectors:
         scanned: int = 0,
         probed: int = PROBED,
         compared: int = COMPARED,
-        read: ReadVectors | None = None,
+        new_file: Callable[[int], VectorFile] | None = None,
     ) -> None:
         self._exact, self._probed, self._compared = max(1, exact), probed, compared
         self._unlisted = max(self._exact, scanned)
-        self._read = read
-        self._known: _KnownVectors | None = None
+        self._new_file = new_file
+        self._file: VectorFile | None = None
         self._row = FormRows()
         self._forms: Numbers = np.empty(0, np.int64)
         self._vectors: Vectors = np.empty((0, 0), np.float32)
@@ -105,17 +100,19 @@ class NearestVectors:
         return form in self._row
 
     def add(self, forms: Sequence[int], vectors: Vectors) -> None:
-        """Take unit vectors in, one for each form, shape (len(forms), dimension)."""
+        """Take unit vectors in, one for each form, shape (len(forms), dimension).
+
+        Raises `OSError` if they cannot be written.
+        """
         start, end = len(self), len(self) + len(forms)
-        if not start and len(forms) >= _SHELF and self._known is None:
+        if not start and len(forms) >= _SHELF and self._file is None:
             # A shelf that is read whole seldom grows soon.
             self._forms, self._vectors = np.array(forms, np.int64), vectors.copy()
         else:
             if end > len(self._forms):
                 self._grow(end, vectors.shape[1])
             self._forms[start:end] = forms
-            if self._known is None:
-                self._vectors[start:end] = vectors
+            self._put(start, vectors)
         self._row.update(zip(forms, range(start, end), strict=True))
         self._waiting.update(dict.fromkeys(forms))
         # So many each time, however many come at once: searching between changes nothing.
@@ -124,14 +121,11 @@ class NearestVectors:
             self._clusters.add(self._rows(settled), self._held)
             for form in settled:
                 del self._waiting[form]
-        if self._read is not None and len(self._clusters) and len(self) > self._unlisted:
-            self._known = self._known or _KnownVectors(self._read)
-            # A part of the array, even one without rows, would keep all of it.
-            self._vectors = np.empty((0, 0), np.float32)
-            self._scanned = LeaningRows()
+        if self._new_file is not None and len(self._clusters) and len(self) > self._unlisted:
+            self._move_out(self._new_file)
 
     def remove(self, form: int) -> None:
-        """Take a vector out."""
+        """Take a vector out; raises `OSError` as `add`."""
         row, last = self._row.pop(form), len(self._row)
         if form in self._waiting:
             del self._waiting[form]
@@ -140,10 +134,10 @@ class NearestVectors:
         if row != last:
             self._move(last, row)
         self._scanned.cut(last)
-        if self._known is None:
+        if self._file is None:
             self._vectors[last] = 0
         else:
-            self._known.forget(form)
+            self._file.cut(last)
 
     def search(self, query: Vectors, k: int) -> tuple[Numbers, Scores]:
         """Candidates for the best `k`, with their scores."""
@@ -165,23 +159,41 @@ class NearestVectors:
     def all(self) -> tuple[Numbers, Vectors]:
         """Every form, with its vector."""
         count = len(self)
-        if self._known is None:
+        if self._file is None:
             return self._forms[:count], self._vectors[:count]
-        vectors = self._held[np.arange(count)]
+        vectors = self._file[np.arange(count)]
         if count <= self._unlisted:
             self._vectors = grown(vectors, (len(self._forms), vectors.shape[1]))
-            self._known = None
+            self.close()
         return self._forms[:count], vectors
 
     def close(self) -> None:
-        """There is nothing to release."""
+        """Remove the file, if there is one."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     @property
     def _held(self) -> VectorRows:
         """All vectors by their rows."""
-        if self._known is None:
-            return self._vectors
-        return _ReadRows(self._forms, self._known)
+        return self._vectors if self._file is None else self._file
+
+    def _put(self, start: int, vectors: Vectors) -> None:
+        """Put vectors into the rows from one on."""
+        if self._file is None:
+            self._vectors[start : start + len(vectors)] = vectors
+        else:
+            self._file.write(start, vectors)
+
+    def _move_out(self, new_file: Callable[[int], VectorFile]) -> None:
+        """Keep the vectors in a file from now on."""
+        if self._file is None:
+            file = new_file(self._vectors.shape[1])
+            file.write(0, self._vectors[: len(self)])
+            self._file = file
+            # A part of the array, even one without rows, would keep all of it.
+            self._vectors = np.empty((0, 0), np.float32)
+            self._scanned = LeaningRows()
 
     def _rows(self, forms: Iterable[int]) -> Numbers:
         return np.array([self._row[form] for form in forms], np.int64)
@@ -189,8 +201,8 @@ class NearestVectors:
     def _move(self, last: int, row: int) -> None:
         form = int(self._forms[last])
         self._forms[row], self._row[form] = form, row
-        if self._known is None:
-            self._vectors[row] = self._vectors[last]
+        self._put(row, self._held[np.array([last])])
+        if self._file is None:
             self._scanned.replace(row, self._vectors[row])
         if form not in self._waiting:
             self._clusters.rename(last, row)
@@ -198,54 +210,8 @@ class NearestVectors:
     def _grow(self, count: int, dimension: int) -> None:
         room, held = max(64, room_for(count)), len(self)
         self._forms = grown(self._forms[:held], (room,))
-        if self._known is None:
+        if self._file is None:
             self._vectors = grown(self._vectors[:held], (room, dimension))
-
-
-class _KnownVectors:
-    """Vectors that are read when they are asked for; of some, what was read last is kept.
-
-    Each form has one place that it may be kept in.
-    """
-
-    def __init__(self, read: ReadVectors) -> None:
-        self._read = read
-        self._form: Numbers = np.full(KEPT, -1, np.int64)
-        self._vectors: Vectors = np.empty((0, 0), np.float32)
-
-    def get(self, forms: Numbers) -> Vectors:
-        """The vectors of forms, shape (len(forms), dimension)."""
-        places = forms % KEPT
-        (missed,) = (self._form[places] != forms).nonzero()
-        if not len(missed):
-            return self._vectors[places]
-        new = self._read(forms[missed].tolist())
-        if not len(self._vectors):
-            self._vectors = np.zeros((KEPT, new.shape[1]), np.float32)
-        found: Vectors = self._vectors[places]
-        found[missed] = new
-        # Of two that want one place, the last has it.
-        self._form[places[missed]] = forms[missed]
-        self._vectors[places[missed]] = new
-        return found
-
-    def forget(self, form: int) -> None:
-        """Read a form anew: it may become that of another vector."""
-        if self._form[form % KEPT] == form:
-            self._form[form % KEPT] = -1
-
-
-class _ReadRows:
-    """Vectors that are read, by the numbers of their rows."""
-
-    def __init__(self, forms: Numbers, known: _KnownVectors) -> None:
-        self._forms, self._known = forms, known
-
-    def __len__(self) -> int:
-        return len(self._forms)
-
-    def __getitem__(self, rows: Numbers) -> Vectors:
-        return self._known.get(self._forms[rows])
 
 
 def closest(query: Vectors, forms: Numbers, vectors: Vectors, k: int) -> tuple[Numbers, Scores]:

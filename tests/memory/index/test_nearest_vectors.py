@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,12 +20,12 @@ from memsim.memory.index import nearest_vectors
 from memsim.memory.index.clusters import Clusters, centre, halves
 from memsim.memory.index.leanings import PARTS, leanings, rounded
 from memsim.memory.index.nearest_vectors import NearestVectors
+from memsim.memory.index.vector_file import VectorFile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memsim.memory.index.forms import Numbers, Scores
-    from memsim.memory.index.nearest_vectors import ReadVectors
     from memsim.models import Vectors
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -40,11 +41,10 @@ def spread(count: int, *, centres: int = 40, dimension: int = 96) -> Vectors:
     return unit
 
 
-def small(
-    exact: int = 200, *, centres: int = 4096, read: ReadVectors | None = None
-) -> NearestVectors:
-    """A store with lists from early on."""
-    store = NearestVectors(exact=exact, probed=700, compared=200, read=read)
+def small(exact: int = 200, *, centres: int = 4096, folder: Path | None = None) -> NearestVectors:
+    """A store with lists from early on; with a folder, vectors in lists are in a file there."""
+    new_file = partial(VectorFile, folder=folder) if folder else None
+    store = NearestVectors(exact=exact, probed=700, compared=200, new_file=new_file)
     store._clusters = Clusters(limit=16, centres=centres)
     return store
 
@@ -225,61 +225,53 @@ def test_how_many_came_at_once_changes_nothing() -> None:
     assert len(found) == 1
 
 
-@pytest.mark.parametrize("kept", [1, 64, 1 << 16])
-def test_vectors_that_are_read_again_are_not_kept(
-    kept: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Above `exact` few stay in memory; the same is found, also after others went."""
-    monkeypatch.setattr(nearest_vectors, "KEPT", kept)
+def test_vectors_in_a_file_are_found_as_those_in_memory(tmp_path: Path) -> None:
+    """Above `exact` none stays in memory; the same is found, also after others went."""
     vectors, queries = spread(3000), spread(4040)[4000:]
-    held, read = small(), small(read=lambda forms: vectors[[*forms]])
-    for store in (held, read):
+    held, filed = small(), small(folder=tmp_path)
+    for store in (held, filed):
         for start in range(0, 3000, 37):
             store.add(range(start, min(3000, start + 37)), vectors[start : start + 37])
         for form in range(0, 3000, 7):
             store.remove(form)
 
-    assert 0 == held_bytes(read._vectors)
+    assert 0 == held_bytes(filed._vectors)
     assert held_bytes(held._vectors) >= vectors.nbytes // 2
-    assert digest(read, queries) == digest(held, queries)
-    assert (read.all()[1] == held.all()[1]).all()
+    assert digest(filed, queries) == digest(held, queries)
+    assert (filed.all()[1] == held.all()[1]).all()
 
 
-def test_a_form_that_becomes_another_is_read_anew() -> None:
+def test_a_form_that_becomes_another_is_found_as_that(tmp_path: Path) -> None:
     """A store may give the number of an entry that is gone to the next one."""
     vectors = spread(300)
-    store = small(read=lambda forms: vectors[[*forms]])
+    store = small(folder=tmp_path)
     store.add(range(300), vectors)
     store.search(vectors[7], 1)
     store.remove(7)
-    vectors[7] = -vectors[7]
-    store.add([7], vectors[7:8])
+    store.add([7], -vectors[7:8])
 
-    assert [7] == store.search(vectors[7], 1)[0][:1].tolist()
-    assert 1 == pytest.approx(store.search(vectors[7], 1)[1].max())
+    assert [7] == store.search(-vectors[7], 1)[0][:1].tolist()
+    assert 1 == pytest.approx(store.search(-vectors[7], 1)[1].max())
 
 
-def test_few_vectors_are_kept_in_memory_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where so many went that all are compared again, they are read once."""
-    monkeypatch.setattr(nearest_vectors, "KEPT", 1)
+def test_few_vectors_are_kept_in_memory_again(tmp_path: Path) -> None:
+    """Where so many went that all are compared again, the file is removed."""
     vectors = spread(300)
-    asked: list[int] = []
-
-    def read(forms: Sequence[int]) -> Vectors:
-        asked.extend(forms)
-        return vectors[[*forms]]
-
-    store = small(read=read)
+    store = small(folder=tmp_path)
     store.add(range(300), vectors)
+    file = store._file
+    assert file is not None
     for form in range(150):
         store.remove(form)
-    asked.clear()
     best = {int(store.search(vectors[n], 1)[0][0]) for n in (200, 299, 200)}
     store.add([0], vectors[:1])
 
     assert best == {200, 299}
-    assert sorted(asked) == [*range(150, 300)]
+    assert store._file is None
+    with pytest.raises(ValueError, match="closed file"):
+        file.write(0, vectors)
     assert (store.all()[1][-1] == vectors[0]).all()
+    assert len(store.all()[1]) == 151
 
 
 def test_more_is_found_where_more_is_wanted() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import random
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -14,7 +16,7 @@ import pytest
 
 from memsim.errors import SchemaError, StoreError
 from memsim.memory.entry import FOUND_BY_KEY, DamagedRecord, decode
-from memsim.memory.index import nearest_vectors
+from memsim.memory.index.vector_file import VectorFile
 from memsim.memory.permissions import ReadGrant, Where
 from memsim.memory.stores import EmbedderInfo, WriteItem
 from memsim.memory.stores.in_memory import InMemory, StoreView
@@ -835,10 +837,10 @@ def test_what_is_admitted_is_told_without_reading_it(
     store.close()
 
 
-def test_vectors_of_a_long_shelf_are_read_from_the_file(
+def test_vectors_of_a_long_shelf_are_found_as_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The hits of a store in memory, before and after it is opened again; damage is told."""
+    """The hits of a store in memory, before and after it is opened again."""
     monkeypatch.setattr(cache, "EXACT_ON_SHELF", 100)
     monkeypatch.setattr(cache, "SCANNED_ON_SHELF", 100)
     chance = random.Random(3)
@@ -871,10 +873,9 @@ def test_vectors_of_a_long_shelf_are_read_from_the_file(
 
 @pytest.fixture
 def long_shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SQLite]:
-    """A store that keeps one vector of 400 in memory."""
+    """A store that keeps the vectors of its shelf in a file beside."""
     monkeypatch.setattr(cache, "EXACT_ON_SHELF", 100)
     monkeypatch.setattr(cache, "SCANNED_ON_SHELF", 100)
-    monkeypatch.setattr(nearest_vectors, "KEPT", 1)
     store = SQLite(tmp_path / "memory.db")
     store.embedded_by(EmbedderInfo("hash", 4))
     made = [entry(f"{n}", minute=n) for n in range(400)]
@@ -884,33 +885,51 @@ def long_shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SQLi
     store.close()
 
 
-@pytest.mark.parametrize(
-    ("harm", "told"),
-    [
-        ("UPDATE beside SET vector = zeroblob(20)", "a vector is damaged"),
-        ("DELETE FROM beside", "the vector of an entry is not there"),
-    ],
-)
-def test_damage_of_a_vector_that_was_not_kept_is_told(
-    tmp_path: Path, long_shelf: SQLite, harm: str, told: str
-) -> None:
-    """It is noticed when the vector is read again."""
-    change(tmp_path / "memory.db", harm)
-    with pytest.raises(StoreError, match=told):
-        long_shelf.nearest(VECTOR, ALL, 5)
-
-
-def test_what_is_written_beside_a_damaged_vector_is_kept(
+def test_vectors_of_a_long_shelf_are_beside_the_store_and_in_no_folder(
     tmp_path: Path, long_shelf: SQLite
 ) -> None:
-    """Whoever searches is told of the damage, not who writes."""
-    change(tmp_path / "memory.db", "UPDATE beside SET vector = zeroblob(20)")
-    for n in range(400, 500):
-        long_shelf.write([entry(f"{n}", minute=n)], VECTOR[None])
+    """The file has no name, holds nothing that was erased, and goes with the store."""
+    (shelf,) = long_shelf._shelving
+    assert shelf.vectors is not None
+    assert shelf.vectors._file is not None
+    number = shelf.vectors._file._number
 
+    assert os.fstat(number).st_dev == tmp_path.stat().st_dev
+    assert {f.name.partition("-")[0] for f in tmp_path.iterdir()} == {"memory.db"}
+    last = array([unit(1, 399 % 7, 399 % 11, 399)]).tobytes()
+    assert last in os.pread(number, 1 << 20, 0)
+    long_shelf.erase([entry("399").id])
+    assert last not in os.pread(number, 1 << 20, 0)
+    assert len(os.pread(number, 1 << 20, 0)) == 400 * len(last)
+    del shelf
+    long_shelf.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(number)
+
+
+def test_on_a_full_disk_entries_are_kept_and_searches_are_told(
+    long_shelf: SQLite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever searches is told, not who writes or erases; with room again all is found."""
+
+    def write(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(VectorFile, "write", write)
+        for n in range(400, 500):
+            long_shelf.write([entry(f"{n}", minute=n)], VECTOR[None])
+        with pytest.raises(StoreError, match="No space left on device"):
+            long_shelf.nearest(VECTOR, ALL, 5)
     assert 500 == long_shelf.count(ALL)
-    with pytest.raises(StoreError, match="a vector is damaged"):
-        long_shelf.nearest(VECTOR, ALL, 5)
+    assert 500 == len(long_shelf.nearest(VECTOR, ALL, 500))
+
+    with monkeypatch.context() as full:
+        full.setattr(VectorFile, "write", write)
+        long_shelf.erase([entry(f"{n}").id for n in range(50)])
+        with pytest.raises(StoreError, match="No space left on device"):
+            long_shelf.nearest(VECTOR, ALL, 5)
+    assert 450 == len(long_shelf.nearest(VECTOR, ALL, 500))
 
 
 def test_few_lists_of_words_are_kept_in_memory(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

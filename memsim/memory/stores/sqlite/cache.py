@@ -17,6 +17,7 @@ import numpy as np
 from memsim.memory.entry import DamagedRecord, decode_shelf
 from memsim.memory.index.nearest_vectors import EXACT_ON_SHELF, SCANNED_ON_SHELF, NearestVectors
 from memsim.memory.index.postings import Postings
+from memsim.memory.index.vector_file import VectorFile
 from memsim.memory.stores.sqlite import rows
 from memsim.memory.stores.sqlite.rows import TermPlaces
 from memsim.memory.stores.sqlite.shelf_entries import ShelfEntries
@@ -24,6 +25,7 @@ from memsim.memory.stores.sqlite.written_outlines import WrittenOutlines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -285,7 +287,7 @@ class CachedShelf:
         if self.vectors is not None and vector is not None:
             try:
                 self.vectors.add([row.number], vector[None, :])
-            except (DamagedRecord, sqlite3.Error):
+            except OSError:
                 # Whoever searches next reads them all, and is told.
                 self.vectors = None
 
@@ -294,7 +296,10 @@ class CachedShelf:
         if self._known is not None:
             self._known.remove(row.number)
         if self.vectors is not None and row.number in self.vectors:
-            self.vectors.remove(row.number)
+            try:
+                self.vectors.remove(row.number)
+            except OSError:
+                self.vectors = None
 
     def read_postings(self, connection: sqlite3.Connection, term: str) -> Postings:
         """Where a term stands, from the database."""
@@ -333,7 +338,7 @@ class CachedShelf:
             vectors = NearestVectors(
                 exact=EXACT_ON_SHELF,
                 scanned=SCANNED_ON_SHELF,
-                read=partial(self._shelving.vectors, self.number, dimension),
+                new_file=partial(VectorFile, folder=self._shelving.folder),
             )
             found = rows.shelf_vectors(connection, self.number, dimension, READ_AT_ONCE)
             for numbers, read in found:
@@ -345,7 +350,9 @@ class CachedShelf:
 class ShelfCache:
     """All shelves of a store, by number and by what they are."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        """Where the vectors of long shelves are kept beside."""
         self.tail = TailIndex()
         self.unread = False
         """Whether the file is so large that it was not read through on opening."""
@@ -483,12 +490,8 @@ class ShelfCache:
         self._answers.clear()
 
     def read_by(self, connection: sqlite3.Connection) -> None:
-        """Where postings and vectors come from that are not known."""
+        """Where postings come from that are not known."""
         self._connection = connection
-
-    def vectors(self, shelf: int, dimension: int, numbers: Sequence[int]) -> Vectors:
-        """The vectors of entries on a shelf, read; raises as `rows.vectors`."""
-        return rows.vectors(self._connection, shelf, numbers, dimension)
 
     def postings(self, held: CachedShelf, term: str) -> Postings | None:
         """Where a term stands on a shelf: known, or read; None where it is known to be nowhere."""

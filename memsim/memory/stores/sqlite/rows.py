@@ -58,7 +58,6 @@ NUMBERS: Final = "SELECT number, id FROM entries WHERE id IN (SELECT value FROM 
 SHELVES: Final = "SELECT id, shelf FROM entries WHERE id IN (SELECT value FROM json_each(?))"
 """Selects ids and shelves of a JSON list of ids."""
 
-_VECTORS: Final = "SELECT place, vector FROM beside WHERE place IN (SELECT value FROM json_each(?))"
 
 NUMBER_BITS: Final = 36
 """Bits of a place for the number of an entry: 68 thousand million entries, and as many places for
@@ -385,20 +384,6 @@ def shelf_vectors(
         if not numbers:
             return
         yield numbers, unpack(blobs, dimension)
-
-
-def vectors(
-    connection: sqlite3.Connection, shelf: int, numbers: Sequence[int], dimension: int
-) -> Vectors:
-    """The vectors of entries on a shelf, shape (len(numbers), dimension).
-
-    Raises `DamagedRecord` if one of them is not there, or not as it was written.
-    """
-    places = [place_of(shelf, number) for number in numbers]
-    found = dict(connection.execute(_VECTORS, (f"[{','.join(map(str, places))}]",)).fetchall())
-    if found.keys() != {*places}:
-        raise DamagedRecord("the vector of an entry is not there")
-    return unpack([found[place] for place in places], dimension)
 
 
 def unpack(blobs: Sequence[bytes], dimension: int) -> Vectors:

@@ -78,7 +78,7 @@ class SQLite:
         self._analysis = schema.analysis()
         connection = schema.connect(self._path, readonly=readonly, durable=durable)
         self._connection: sqlite3.Connection | None = connection
-        self._shelving = ShelfCache()
+        self._shelving = ShelfCache(self._path.parent)
         self._shelving.unread = schema.is_large(self._path)
         self._tally = ScoreTally()
         self._entries = rows.ReadEntries()
@@ -389,6 +389,7 @@ class SQLite:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+            self._shelving.forget()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:

@@ -1,0 +1,92 @@
+"""Vectors in a file: each row is read as it was written, and nothing of the file is left."""
+
+from __future__ import annotations
+
+import gc
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memsim.memory.index.vector_file import VectorFile
+
+if TYPE_CHECKING:
+    from memsim.models import Vectors
+
+ROWS = np.arange(60, dtype=np.float32).reshape(20, 3)
+
+
+def at(*rows: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Numbers of rows."""
+    return np.array(rows, np.int64)
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 12)), min_size=1, max_size=12))
+def test_rows_are_read_as_they_were_written_last(
+    tmp_path_factory: pytest.TempPathFactory, writes: list[tuple[int, int]]
+) -> None:
+    """In any order, and one more than once."""
+    file = VectorFile(3, tmp_path_factory.getbasetemp())
+    expected: dict[int, Vectors] = {}
+    for number, (start, count) in enumerate(writes):
+        rows = np.full((count, 3), number, np.float32) + ROWS[:count]
+        file.write(start, rows)
+        expected |= zip(range(start, start + count), rows, strict=True)
+    asked = [*expected, *reversed(expected)]
+
+    assert len(file) == max(expected) + 1
+    assert (file[at(*asked)] == np.stack([expected[row] for row in asked])).all()
+    file.close()
+
+
+def test_a_system_without_pread_reads_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Windows is."""
+    monkeypatch.delattr(os, "pread")
+    file = VectorFile(3, tmp_path)
+    file.write(0, ROWS)
+
+    assert (file[at(7, 0, 19)] == ROWS[[7, 0, 19]]).all()
+    file.write(20, ROWS[:1])
+    assert (file[at(20)] == ROWS[:1]).all()
+
+
+def test_rows_that_are_cut_are_overwritten(tmp_path: Path) -> None:
+    """What is forgotten is in no file."""
+    file = VectorFile(3, tmp_path)
+    file.write(0, ROWS)
+    file.cut(15)
+    file.cut(18)  # there are fewer
+
+    raw = os.pread(file._number, 1000, 0)
+    assert len(file) == 15
+    assert raw == ROWS[:15].tobytes() + bytes(5 * 12)
+
+
+def test_the_file_has_no_name_and_is_for_its_owner_alone(tmp_path: Path) -> None:
+    """Nor is anything left where nobody closed it."""
+    file = VectorFile(3, tmp_path)
+    file.write(0, ROWS)
+    number = file._number
+
+    assert [*tmp_path.iterdir()] == []
+    assert stat.S_IMODE(os.fstat(number).st_mode) & 0o077 == 0
+    assert os.fstat(number).st_dev == tmp_path.stat().st_dev
+    del file
+    gc.collect()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(number)
+
+
+def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
+    """A store may be read where nothing may be written."""
+    file = VectorFile(3, tmp_path / "missing")
+    file.write(0, ROWS)
+
+    assert (file[at(3)] == ROWS[3]).all()
