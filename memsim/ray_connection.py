@@ -151,7 +151,7 @@ def _connect(ray: Any, address: str) -> None:  # noqa: ANN401 - a module
         return
     try:
         _wait_for(address)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a name that can be none of a host is a ValueError
         raise _unanswered(address, error) from error
     for left in reversed(range(_TRIES)):
         try:
@@ -170,8 +170,9 @@ def _wait_for(address: str) -> None:
     host, _, port = address.removeprefix("ray://").rpartition(":")
     end = time.monotonic() + _PATIENCE
     while True:
+        left = max(end - time.monotonic(), _PATIENCE / 20)
         try:
-            socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
+            socket.create_connection((host, int(port)), timeout=left).close()
         except OSError:
             if time.monotonic() >= end:
                 raise

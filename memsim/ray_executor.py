@@ -60,6 +60,9 @@ class RayPool:
             crew = _Crew(cluster, specs, play, self.begin)
             try:
                 yield from crew.outcomes()
+            except cluster.ray.exceptions.RayError:
+                cluster.check_head()
+                raise
             finally:
                 crew.dismiss()
 
@@ -142,10 +145,11 @@ class _Crew:
             said = self._cluster.ray.get(player.next_news)
         except errors.RayTaskError as error:
             raise WorkerError(str(error)) from None
-        except errors.RayActorError as error:
-            return self._lose(player, error)
-        except errors.RayError as error:  # it was played, and its records died with their node
-            return self._lost(player, error)
+        except errors.RayError as error:
+            self._cluster.check_head()  # it may have died, and its actors with it
+            if player.hello is not None or isinstance(error, errors.RayActorError):
+                return self._lose(player, error)
+            return self._lost(player, error)  # it was played, and its records died with their node
         if isinstance(said, NodeReport):
             self._welcome(player, said)
             return None

@@ -462,6 +462,7 @@ def test_a_head_that_was_just_started_is_waited_for(monkeypatch: pytest.MonkeyPa
     tried: list[str] = []
 
     def sleep(_seconds: float) -> None:
+        tried.append("waited")
         server.listen()
 
     fake: Any = ModuleType("ray")
@@ -476,7 +477,25 @@ def test_a_head_that_was_just_started_is_waited_for(monkeypatch: pytest.MonkeyPa
         with connected(address):
             pass
 
-    assert tried == [address]
+    assert tried == ["waited", address]
+
+
+def test_an_address_with_nothing_there_is_tried_for_five_seconds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ray itself would try for half a minute."""
+    clock = [0.0]
+
+    def sleep(seconds: float) -> None:
+        clock[0] += seconds
+
+    monkeypatch.setattr(
+        "memsim.ray_connection.time", SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep)
+    )
+    with pytest.raises(UsageError, match="no Ray cluster answers there: Connection refused"):
+        connected("ray://127.0.0.1:1").__enter__()
+
+    assert 5 <= clock[0] < 5.5
 
 
 @pytest.mark.parametrize(
@@ -484,6 +503,7 @@ def test_a_head_that_was_just_started_is_waited_for(monkeypatch: pytest.MonkeyPa
     [
         ("ray://127.0.0.1:1", "Connection refused"),
         ("ray://nowhere.invalid:10001", ""),  # each resolver has its own words
+        (f"ray://{'long' * 20}:10001", ""),
     ],
 )
 def test_no_cluster_at_an_address_is_one_line(project: Path, address: str, said: str) -> None:

@@ -35,6 +35,8 @@ _SAME = 0.5
 """Seconds in which a second interrupt is the same one: a terminal sends it to parent and child."""
 _PR_SET_PDEATHSIG = 1
 _LOOK = 0.5
+_BACK = "\x1b[?25h\n"
+"""Shows the cursor of a terminal again, on a line of its own: progress was ended in its middle."""
 
 
 @dataclass(slots=True)
@@ -130,6 +132,8 @@ def _exit_code(status: int, cluster: str) -> int:
     from memsim.ray_connection import head_lost
 
     lost = head_lost(cluster)
+    if sys.stderr.isatty():
+        sys.stderr.write(_BACK)
     complain(f"memsim: {lost}")
     return lost.exit_code
 

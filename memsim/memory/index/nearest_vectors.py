@@ -1,4 +1,4 @@
-"""Vectors in memory, and the nearest of them.
+"""Vectors, and the nearest of them.
 
 Among few vectors the search is exact. Among more, it first compares a few bytes of each, and is
 exact among those that agree most with the query. Up to `SCANNED_ON_SHELF` these bytes say how all
@@ -70,7 +70,8 @@ class NearestVectors:
         probed: vectors of lists whose signs are compared at least.
         compared: vectors that are compared at least, of those.
         new_file: makes a file for vectors of so many numbers. Where they are in lists, they are
-            kept in it, and are read when they are compared; without it they stay in memory.
+            kept in it, and are read when they are compared. Without it, or where it cannot be
+            written, they stay in memory.
     """
 
     def __init__(
@@ -100,10 +101,7 @@ class NearestVectors:
         return form in self._row
 
     def add(self, forms: Sequence[int], vectors: Vectors) -> None:
-        """Take unit vectors in, one for each form, shape (len(forms), dimension).
-
-        Raises `OSError` if they cannot be written.
-        """
+        """Take unit vectors in, one for each form, shape (len(forms), dimension)."""
         start, end = len(self), len(self) + len(forms)
         if not start and len(forms) >= _SHELF and self._file is None:
             # A shelf that is read whole seldom grows soon.
@@ -125,7 +123,7 @@ class NearestVectors:
             self._move_out(self._new_file)
 
     def remove(self, form: int) -> None:
-        """Take a vector out; raises `OSError` as `add`."""
+        """Take a vector out; nothing is left of it."""
         row, last = self._row.pop(form), len(self._row)
         if form in self._waiting:
             del self._waiting[form]
@@ -134,10 +132,7 @@ class NearestVectors:
         if row != last:
             self._move(last, row)
         self._scanned.cut(last)
-        if self._file is None:
-            self._vectors[last] = 0
-        else:
-            self._file.cut(last)
+        self._put(last, np.zeros_like(self._held[np.array([last])]))
 
     def search(self, query: Vectors, k: int) -> tuple[Numbers, Scores]:
         """Candidates for the best `k`, with their scores."""
@@ -161,11 +156,10 @@ class NearestVectors:
         count = len(self)
         if self._file is None:
             return self._forms[:count], self._vectors[:count]
-        vectors = self._file[np.arange(count)]
         if count <= self._unlisted:
-            self._vectors = grown(vectors, (len(self._forms), vectors.shape[1]))
-            self.close()
-        return self._forms[:count], vectors
+            self._move_in(count)
+            return self._forms[:count], self._vectors[:count]
+        return self._forms[:count], self._file[np.arange(count)]
 
     def close(self) -> None:
         """Remove the file, if there is one."""
@@ -179,21 +173,39 @@ class NearestVectors:
         return self._vectors if self._file is None else self._file
 
     def _put(self, start: int, vectors: Vectors) -> None:
-        """Put vectors into the rows from one on."""
-        if self._file is None:
-            self._vectors[start : start + len(vectors)] = vectors
-        else:
-            self._file.write(start, vectors)
+        """Put vectors into the rows from one on, which is the next one at most."""
+        if self._file is not None:
+            try:
+                self._file.write(start, vectors)
+            except OSError:  # such as a full disk
+                self._new_file = None
+                self._move_in(max(start, len(self)))
+            else:
+                return
+        self._vectors[start : start + len(vectors)] = vectors
 
     def _move_out(self, new_file: Callable[[int], VectorFile]) -> None:
         """Keep the vectors in a file from now on."""
-        if self._file is None:
+        if self._file is not None:
+            return
+        try:
             file = new_file(self._vectors.shape[1])
             file.write(0, self._vectors[: len(self)])
-            self._file = file
-            # A part of the array, even one without rows, would keep all of it.
-            self._vectors = np.empty((0, 0), np.float32)
-            self._scanned = LeaningRows()
+        except OSError:
+            self._new_file = None
+            return
+        file.reserve(len(self._forms))
+        self._file = file
+        # A part of the array, even one without rows, would keep all of it.
+        self._vectors = np.empty((0, 0), np.float32)
+        self._scanned = LeaningRows()
+
+    def _move_in(self, count: int) -> None:
+        """Keep the vectors of the first rows in memory again, and what comes."""
+        if self._file is not None:
+            vectors = self._file[np.arange(count)]
+            self._vectors = grown(vectors, (len(self._forms), vectors.shape[1]))
+            self.close()
 
     def _rows(self, forms: Iterable[int]) -> Numbers:
         return np.array([self._row[form] for form in forms], np.int64)
@@ -212,6 +224,8 @@ class NearestVectors:
         self._forms = grown(self._forms[:held], (room,))
         if self._file is None:
             self._vectors = grown(self._vectors[:held], (room, dimension))
+        else:
+            self._file.reserve(room)
 
 
 def closest(query: Vectors, forms: Numbers, vectors: Vectors, k: int) -> tuple[Numbers, Scores]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import subprocess
@@ -272,6 +273,35 @@ def test_few_vectors_are_kept_in_memory_again(tmp_path: Path) -> None:
         file.write(0, vectors)
     assert (store.all()[1][-1] == vectors[0]).all()
     assert len(store.all()[1]) == 151
+
+
+@pytest.mark.parametrize("writes", [0, 1, 20, 90])
+def test_where_the_disk_is_full_vectors_go_on_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    """From whichever write on, also in the middle of one, the same is found."""
+    vectors, queries = spread(3000), spread(4040)[4000:]
+    held, filed = small(), small(folder=tmp_path)
+    done, write = [], VectorFile.write
+
+    def fail(file: VectorFile, start: int, rows: Vectors) -> None:
+        done.append(start)
+        if len(done) > writes:
+            write(file, start, np.zeros_like(rows[: len(rows) // 2]))
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(file, start, rows)
+
+    monkeypatch.setattr(VectorFile, "write", fail)
+    for store in (held, filed):
+        for start in range(0, 3000, 37):
+            store.add(range(start, min(3000, start + 37)), vectors[start : start + 37])
+        for form in range(0, 3000, 7):
+            store.remove(form)
+
+    assert len(done) == writes + 1
+    assert filed._file is None
+    assert digest(filed, queries) == digest(held, queries)
+    assert (filed.all()[1] == held.all()[1]).all()
 
 
 def test_more_is_found_where_more_is_wanted() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memsim.memory.index import vector_file
 from memsim.memory.index.vector_file import VectorFile
 
 if TYPE_CHECKING:
@@ -39,7 +42,6 @@ def test_rows_are_read_as_they_were_written_last(
         expected |= zip(range(start, start + count), rows, strict=True)
     asked = [*expected, *reversed(expected)]
 
-    assert len(file) == max(expected) + 1
     assert (file[at(*asked)] == np.stack([expected[row] for row in asked])).all()
     file.close()
 
@@ -48,7 +50,7 @@ def test_a_system_without_pread_reads_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As Windows is."""
-    monkeypatch.delattr(os, "pread")
+    monkeypatch.setattr(vector_file, "_PREAD", None)
     file = VectorFile(3, tmp_path)
     file.write(0, ROWS)
 
@@ -57,16 +59,40 @@ def test_a_system_without_pread_reads_the_same(
     assert (file[at(20)] == ROWS[:1]).all()
 
 
-def test_rows_that_are_cut_are_overwritten(tmp_path: Path) -> None:
-    """What is forgotten is in no file."""
+def test_a_write_that_the_system_cuts_short_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may take fewer bytes at a time than it is given."""
     file = VectorFile(3, tmp_path)
-    file.write(0, ROWS)
-    file.cut(15)
-    file.cut(18)  # there are fewer
+    whole = file._file
+    monkeypatch.setattr(
+        file, "_file", SimpleNamespace(seek=whole.seek, write=lambda left: whole.write(left[:7]))
+    )
+    file.write(2, ROWS)
+    file.write(0, ROWS[:0])
 
-    raw = os.pread(file._number, 1000, 0)
-    assert len(file) == 15
-    assert raw == ROWS[:15].tobytes() + bytes(5 * 12)
+    assert (file[np.arange(2, 22)] == ROWS).all()
+    assert file[at()].shape == (0, 3)
+
+
+def test_a_full_disk_is_told_and_nothing_more_is_said(tmp_path: Path) -> None:
+    """Nothing is left to be written when the file is closed."""
+    script = f"""
+import resource, numpy as np
+from pathlib import Path
+from memsim.memory.index.vector_file import VectorFile
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+file = VectorFile(3, Path({str(tmp_path)!r}))
+try:
+    file.write(0, np.ones((1000, 3), np.float32))
+except OSError as error:
+    print(error.strerror)
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+
+    assert (found.stdout, found.stderr) == ("File too large\n", "")
 
 
 def test_the_file_has_no_name_and_is_for_its_owner_alone(tmp_path: Path) -> None:
@@ -77,9 +103,8 @@ def test_the_file_has_no_name_and_is_for_its_owner_alone(tmp_path: Path) -> None
 
     assert [*tmp_path.iterdir()] == []
     assert stat.S_IMODE(os.fstat(number).st_mode) & 0o077 == 0
-    assert os.fstat(number).st_dev == tmp_path.stat().st_dev
+    assert Path(f"/proc/self/fd/{number}").readlink().parent == tmp_path
     del file
-    gc.collect()
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(number)
 

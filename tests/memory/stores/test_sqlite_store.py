@@ -894,7 +894,7 @@ def test_vectors_of_a_long_shelf_are_beside_the_store_and_in_no_folder(
     assert shelf.vectors._file is not None
     number = shelf.vectors._file._number
 
-    assert os.fstat(number).st_dev == tmp_path.stat().st_dev
+    assert Path(f"/proc/self/fd/{number}").readlink().parent == tmp_path
     assert {f.name.partition("-")[0] for f in tmp_path.iterdir()} == {"memory.db"}
     last = array([unit(1, 399 % 7, 399 % 11, 399)]).tobytes()
     assert last in os.pread(number, 1 << 20, 0)
@@ -907,29 +907,29 @@ def test_vectors_of_a_long_shelf_are_beside_the_store_and_in_no_folder(
         os.fstat(number)
 
 
-def test_on_a_full_disk_entries_are_kept_and_searches_are_told(
-    long_shelf: SQLite, monkeypatch: pytest.MonkeyPatch
+def test_on_a_full_disk_vectors_of_a_long_shelf_stay_in_memory(
+    tmp_path: Path, long_shelf: SQLite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever searches is told, not who writes or erases; with room again all is found."""
+    """All goes on, whether it is full from the beginning or from now on."""
 
     def write(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    with monkeypatch.context() as full:
-        full.setattr(VectorFile, "write", write)
-        for n in range(400, 500):
-            long_shelf.write([entry(f"{n}", minute=n)], VECTOR[None])
-        with pytest.raises(StoreError, match="No space left on device"):
-            long_shelf.nearest(VECTOR, ALL, 5)
-    assert 500 == long_shelf.count(ALL)
-    assert 500 == len(long_shelf.nearest(VECTOR, ALL, 500))
+    monkeypatch.setattr(VectorFile, "write", write)
+    full = SQLite(tmp_path / "memory.db")
+    found = full.nearest(VECTOR, ALL, 400)
+    assert found == long_shelf.nearest(VECTOR, ALL, 400)
 
-    with monkeypatch.context() as full:
-        full.setattr(VectorFile, "write", write)
-        long_shelf.erase([entry(f"{n}").id for n in range(50)])
-        with pytest.raises(StoreError, match="No space left on device"):
-            long_shelf.nearest(VECTOR, ALL, 5)
-    assert 450 == len(long_shelf.nearest(VECTOR, ALL, 500))
+    long_shelf.write([entry(f"{n}", minute=n) for n in range(400, 500)], array([VECTOR] * 100))
+    long_shelf.erase([entry(f"{n}").id for n in range(50)])
+
+    for store in (long_shelf, full):
+        (shelf,) = store._shelving
+        assert 450 == len(store.nearest(VECTOR, ALL, 500))
+        assert shelf.vectors is not None
+        assert shelf.vectors._file is None
+    assert long_shelf.nearest(VECTOR, ALL, 450) == full.nearest(VECTOR, ALL, 450)
+    full.close()
 
 
 def test_few_lists_of_words_are_kept_in_memory(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

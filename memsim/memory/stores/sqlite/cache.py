@@ -285,21 +285,14 @@ class CachedShelf:
         if self._known is not None:
             self._known.append(row)
         if self.vectors is not None and vector is not None:
-            try:
-                self.vectors.add([row.number], vector[None, :])
-            except OSError:
-                # Whoever searches next reads them all, and is told.
-                self.vectors = None
+            self.vectors.add([row.number], vector[None, :])
 
     def remove(self, row: EntryRow) -> None:
         """Note an entry that is gone."""
         if self._known is not None:
             self._known.remove(row.number)
         if self.vectors is not None and row.number in self.vectors:
-            try:
-                self.vectors.remove(row.number)
-            except OSError:
-                self.vectors = None
+            self.vectors.remove(row.number)
 
     def read_postings(self, connection: sqlite3.Connection, term: str) -> Postings:
         """Where a term stands, from the database."""
@@ -352,7 +345,7 @@ class ShelfCache:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        """Where the vectors of long shelves are kept beside."""
+        """Where files for the vectors of long shelves are made."""
         self.tail = TailIndex()
         self.unread = False
         """Whether the file is so large that it was not read through on opening."""

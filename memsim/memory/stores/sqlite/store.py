@@ -65,6 +65,9 @@ class SQLite:
     are refused. With `durable`, writes survive the loss of power too, which costs a few
     milliseconds each. Raises `SchemaError` if another memsim wrote it; or it is to be read only and
     has other terms. Raises `StoreError` if it is damaged, or cannot be opened.
+
+    Where a search finds over 131,072 vectors on a shelf, it copies them into a file without a name:
+    beside this one, or in the system's folder for such files. What is erased is gone from it too.
     """
 
     name = "sqlite"
@@ -78,7 +81,7 @@ class SQLite:
         self._analysis = schema.analysis()
         connection = schema.connect(self._path, readonly=readonly, durable=durable)
         self._connection: sqlite3.Connection | None = connection
-        self._shelving = ShelfCache(self._path.parent)
+        self._shelving = ShelfCache(self._path.absolute().parent)
         self._shelving.unread = schema.is_large(self._path)
         self._tally = ScoreTally()
         self._entries = rows.ReadEntries()
