@@ -11,14 +11,16 @@ import sys
 import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import MappingProxyType, ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
+from memsim import ray_executor
 from memsim.errors import UsageError
 from memsim.ray_connection import RayConnection, RayHeadLostError, connected, silence
 
@@ -215,6 +217,47 @@ def test_a_head_of_this_machine_is_never_asked_for_its_processors() -> None:
 
     with pytest.raises(RayHeadLostError, match="-j ray: the Ray head ended"):
         cluster.processors()
+
+
+class RayError(Exception):
+    """As Ray's."""
+
+
+class RayTaskError(RayError):
+    """As Ray's."""
+
+
+class RayActorError(RayError):
+    """As Ray's."""
+
+
+@pytest.mark.parametrize("kind", [RayError, RayActorError])
+@pytest.mark.parametrize("hello", [None, "hello"])
+def test_a_head_that_died_with_its_actors_is_no_lost_case(
+    kind: type[Exception], hello: str | None
+) -> None:
+    """Not in the last cases either, where nothing is looked at afterwards."""
+
+    def get(_news: object) -> None:
+        raise kind
+
+    errors = SimpleNamespace(
+        RayError=RayError, RayTaskError=RayTaskError, RayActorError=RayActorError
+    )
+    worker = SimpleNamespace(_global_node=SimpleNamespace(dead_processes=lambda: [("raylet", 0)]))
+    fake = SimpleNamespace(
+        exceptions=errors, get=get, put=None, _private=SimpleNamespace(worker=worker)
+    )
+    crew = ray_executor._Crew(RayConnection(fake, "ray", own=1), [], no_play, lambda _: None)
+    player = ray_executor._Player(None, hello, playing=deque([(0, "news")]))
+
+    with pytest.raises(RayHeadLostError):
+        crew._hear(player)
+
+
+def no_play(_spec: object) -> NoReturn:
+    """Nothing is played."""
+    raise AssertionError
 
 
 ENDED_BY_RAY = """
