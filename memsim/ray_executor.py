@@ -109,8 +109,6 @@ class _Crew:
             self._staff()
             waited = {p.next_news: p for p in self._players if p.playing or p.hello is not None}
             done, _ = self._cluster.ray.wait([*waited], num_returns=1, timeout=_LOOK)
-            if not done:
-                self._cluster.check_head()
             for news in done:
                 heard = self._hear(waited[news])
                 if heard is not None:

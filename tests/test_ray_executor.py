@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 import pytest
 
 from memsim import ray_executor
+from memsim.cli import supervisor
 from memsim.errors import UsageError
 from memsim.ray_connection import RayConnection, RayHeadLostError, connected, silence
 
@@ -219,6 +220,16 @@ def test_a_head_of_this_machine_is_never_asked_for_its_processors() -> None:
         cluster.processors()
 
 
+def raylet_lost(**calls: object) -> Any:  # noqa: ANN401 - a module
+    """As Ray's module where the head of this machine has ended."""
+    node = SimpleNamespace(dead_processes=lambda: [("raylet", 0)])
+    errors = SimpleNamespace(
+        RayError=RayError, RayTaskError=RayTaskError, RayActorError=RayActorError
+    )
+    worker = SimpleNamespace(_global_node=node)
+    return SimpleNamespace(exceptions=errors, _private=SimpleNamespace(worker=worker), **calls)
+
+
 class RayError(Exception):
     """As Ray's."""
 
@@ -241,18 +252,42 @@ def test_a_head_that_died_with_its_actors_is_no_lost_case(
     def get(_news: object) -> None:
         raise kind
 
-    errors = SimpleNamespace(
-        RayError=RayError, RayTaskError=RayTaskError, RayActorError=RayActorError
-    )
-    worker = SimpleNamespace(_global_node=SimpleNamespace(dead_processes=lambda: [("raylet", 0)]))
-    fake = SimpleNamespace(
-        exceptions=errors, get=get, put=None, _private=SimpleNamespace(worker=worker)
-    )
+    fake = raylet_lost(get=get, put=None)
     crew = ray_executor._Crew(RayConnection(fake, "ray", own=1), [], no_play, lambda _: None)
     player = ray_executor._Player(None, hello, playing=deque([(0, "news")]))
 
     with pytest.raises(RayHeadLostError):
         crew._hear(player)
+
+
+@pytest.mark.parametrize("dead", [True, False])
+def test_an_error_of_ray_is_told_as_the_head_that_died(
+    monkeypatch: pytest.MonkeyPatch, dead: bool
+) -> None:
+    """Wherever it is raised; where the head is alive, it is told as it is."""
+    fake = raylet_lost(put=None)
+    if not dead:
+        fake._private.worker._global_node.dead_processes = list
+
+    def fail(_crew: object) -> NoReturn:
+        raise RayError
+
+    made = nullcontext(RayConnection(fake, "ray", own=1))
+    monkeypatch.setattr(ray_executor, "connected", lambda _: made)
+    monkeypatch.setattr(ray_executor._Crew, "outcomes", fail)
+
+    with pytest.raises(RayHeadLostError if dead else RayError):
+        list(ray_executor.RayPool("ray").run([None], no_play))  # type: ignore[list-item]
+
+
+def test_a_terminal_has_its_cursor_again_after_ray_ended_a_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Progress that was ended in its middle had hidden it."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+
+    assert supervisor._exit_code(1, "ray") == 7
+    assert capsys.readouterr().err.startswith(f"\x1b[?25h\n{LOST}")
 
 
 def no_play(_spec: object) -> NoReturn:
