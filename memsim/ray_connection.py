@@ -90,7 +90,7 @@ def head_lost(address: str) -> RayHeadLostError:
     Args:
         address: what `-j` is.
     """
-    said = "the Ray head ended; finished cases are kept, and the same command plays the others"
+    said = "the Ray head ended: give the same command again; `memsim run` has kept finished cases"
     return RayHeadLostError(f"-j {address}: {said}")
 
 

@@ -199,7 +199,7 @@ def test_a_killed_head_of_this_machine_keeps_what_was_played(project: Path) -> N
     code, _, err = ended(process)
 
     assert code == 7, err
-    assert "the Ray head ended; finished cases are kept" in err
+    assert LOST in err
     assert "Traceback" not in err
     assert not (project / "ray" / "report.md").exists()
     code, _, err = ended(memsim(project, *slow, jobs="2"))
@@ -287,7 +287,7 @@ def test_a_terminal_has_its_cursor_again_after_ray_ended_a_process(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
 
     assert supervisor._exit_code(1, "ray") == 7
-    assert capsys.readouterr().err.startswith(f"\x1b[?25h\n{LOST}")
+    assert capsys.readouterr().err == f"\x1b[?25h\nmemsim: -j ray: {LOST}"
 
 
 def no_play(_spec: object) -> NoReturn:
@@ -300,13 +300,13 @@ import os, sys
 from memsim.cli.supervisor import SUPERVISION, supervised
 
 def command():
-    with SUPERVISION.on_cluster(sys.argv[1]):
+    with SUPERVISION.played_by(sys.argv[1] if sys.argv[1] == "ray" else 1):
         os._exit(int(sys.argv[2])) if sys.argv[3] == "inside" else None
     sys.exit(int(sys.argv[2]))
 
 supervised(command)
 """
-LOST = "memsim: -j ray: the Ray head ended; finished cases are kept, and the same command plays"
+LOST = "the Ray head ended: give the same command again; `memsim run` has kept finished cases\n"
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ LOST = "memsim: -j ray: the Ray head ended; finished cases are kept, and the sam
         ("ray", 1, "inside", 7),
         ("ray", 1, "after", 1),
         ("ray", 5, "inside", 5),
-        ("", 1, "inside", 1),
+        ("none", 1, "inside", 1),
     ],
 )
 def test_a_process_that_ray_ended_without_a_word_has_its_error(
@@ -332,8 +332,48 @@ def test_a_process_that_ray_ended_without_a_word_has_its_error(
     )
 
     assert found.returncode == code
-    assert found.stderr.startswith(LOST) is (code == 7)
+    assert found.stderr.endswith(LOST) is (code == 7)
     assert found.stderr.count("\n") == (code == 7)
+
+
+DYING_RAY = """
+import os
+import memsim.ray_executor
+from memsim.cli import main
+
+memsim.ray_executor.RayPool.run = lambda *_: os._exit(1)
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "-s", "bm25"),
+        ("run", "-s", "bm25", "--model", "openai/gpt-4o", "--dry-run"),
+        ("twist", "-s", "bm25"),
+        ("limit", "-s", "bm25", "--dial", "updates"),
+        ("baseline", "save", "--aa", "2"),
+    ],
+    ids=" ".join,
+)
+def test_each_command_tells_that_ray_ended_its_process(
+    project: Path, command: tuple[str, ...]
+) -> None:
+    """Exit 1 would say that the memory failed."""
+    if command[0] == "baseline":
+        assert ended(memsim(project, "-s", "bm25", "-q", jobs="1"))[0] == 0
+
+    found = subprocess.run(
+        [sys.executable, "-c", DYING_RAY, *command],
+        cwd=project,
+        env=os.environ | {"MEMSIM_JOBS": "ray"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (found.returncode, found.stderr.endswith(f"memsim: -j ray: {LOST}")) == (7, True)
 
 
 @pytest.fixture(scope="module")
@@ -407,7 +447,7 @@ def test_a_killed_head_at_an_address_keeps_what_was_played(
     code, _, err = ended(process)
 
     assert code == 7, err
-    assert "the Ray head ended; finished cases are kept" in err
+    assert LOST in err
     assert "Traceback" not in err
     assert not (project / "ray" / "report.md").exists()
     code, _, err = ended(memsim(project, *slow, jobs="2"))

@@ -14,6 +14,7 @@ import click
 from memsim.cli.program import VerbGroup
 from memsim.cli.run_options import format_option
 from memsim.cli.saved_runs import settings_of
+from memsim.cli.supervisor import SUPERVISION
 from memsim.cli.terminal import Terminal, complain
 from memsim.discovery.project import find_project
 from memsim.errors import BaselineError, MemsimError
@@ -125,9 +126,11 @@ def _replayed(saved: Run, project: Project, *, seed: int, folder: Path) -> Run:
     except MemsimError as error:
         raise BaselineError(f"--aa: run {saved.id} cannot be played again: {error}") from error
     turns = sum(spec.scenario.load().turns for spec in plan.cases)
-    executor = choose_executor(plan.settings.jobs, cases=len(plan.cases), turns=turns)
+    jobs = plan.settings.jobs
+    executor = choose_executor(jobs, cases=len(plan.cases), turns=turns)
     with open_run(plan, folder.parent, out=folder, resume=False) as writer:
-        results = perform(plan, writer, executor)
+        with SUPERVISION.played_by(jobs):
+            results = perform(plan, writer, executor)
         verdict = judge(results)
         writer.finish(verdict.exit_code, verdict.sentence)
     return load_run(folder, folder.parent)

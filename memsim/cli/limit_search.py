@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from memsim.cli.supervisor import SUPERVISION
 from memsim.cli.terminal import complain
 from memsim.discovery.project import find_project
 from memsim.errors import Unmeasurable
@@ -212,7 +213,11 @@ class LimitSearch:
         from memsim.suite.play import run_case
 
         executor = choose_executor(self.jobs, len(specs), sum(spec.turns for spec in specs))
-        with rare_garbage_collection(), closing(executor.run(specs, run_case)) as outcomes:
+        with (
+            SUPERVISION.played_by(self.jobs),
+            rare_garbage_collection(),
+            closing(executor.run(specs, run_case)) as outcomes,
+        ):
             for place, outcome in outcomes:
                 if outcome.result.state != "scored":
                     complain(f"{specs[place].key}: {outcome.result.error}")

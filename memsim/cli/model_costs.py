@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memsim.cli.run_options import is_given
+from memsim.cli.supervisor import SUPERVISION
 from memsim.models.model_access import NO_ACCESS, NO_SPENDING, Spending, add_spending
 from memsim.models.model_ref import LiveRef, asks_provider, read_embedder, read_judge, read_model
 from memsim.report import number_format
@@ -118,9 +119,11 @@ def priced_lines(plan: CasePlan) -> list[TextLine]:
     # The result of the real trial is unknown here: assume that the judge passes it.
     specs = with_calibration(dry, "")
     turns = sum(spec.turns for spec in specs)
-    tally = CostTally(choose_executor(plan.settings.jobs, cases=len(specs), turns=turns))
-    for _ in tally.run(specs, run_case):
-        pass
+    jobs = plan.settings.jobs
+    tally = CostTally(choose_executor(jobs, cases=len(specs), turns=turns))
+    with SUPERVISION.played_by(jobs):
+        for _ in tally.run(specs, run_case):
+            pass
     spent = add_spending(trial.spent if trial else NO_SPENDING, tally.spent)
     cost = f"at most {dollars(spent.cost)} ({_rates(prices)})"
     if unknown := [name for name, price in prices.items() if price is None]:

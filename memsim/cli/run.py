@@ -289,9 +289,8 @@ class _Performance:
                 return bool(flags["stop_at_first"]) and bad
 
             keep_large_blocks_apart()
-            cluster = jobs if isinstance(jobs, str) else ""
             try:
-                with SUPERVISION.on_cluster(cluster):
+                with SUPERVISION.played_by(jobs):
                     return perform(plan, writer, executor, watch=watch)
             finally:
                 self._spent = add_spending(self._spent, executor.spent)

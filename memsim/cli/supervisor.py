@@ -70,9 +70,9 @@ class Supervision:
         self._tell()
 
     @contextmanager
-    def on_cluster(self, address: str) -> Iterator[None]:
-        """Tell that a Ray cluster plays the cases in the meantime."""
-        self._cluster = address
+    def played_by(self, jobs: int | str) -> Iterator[None]:
+        """Tell who plays the cases in the meantime: a text is a Ray cluster."""
+        self._cluster = jobs if isinstance(jobs, str) else ""
         self._tell()
         try:
             yield

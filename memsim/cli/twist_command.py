@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from memsim.cli.supervisor import SUPERVISION
 from memsim.cli.terminal import Terminal, complain
 from memsim.config import flip_bounds
 from memsim.discovery.project import find_project
@@ -118,8 +119,9 @@ def command(
     bounds = flip_bounds(project, max_flips, os.environ)
     bound = check_relations(filter(None, bounds)) if any(bounds) else ()
     before = None if baseline is None else read_flips(Path(baseline))
-    plan = plan_twists(_planned(scenarios, strategies, data, expression, budget, jobs), names)
-    outcomes, unmeasured = _played(plan, jobs)
+    specs, workers = _planned(scenarios, strategies, data, expression, budget, jobs)
+    plan = plan_twists(specs, names)
+    outcomes, unmeasured = _played(plan, workers)
     pairs = [*twisted_questions(plan, outcomes)]
     if not pairs:
         why = "" if unmeasured else f": {', '.join(names)} had nothing to change"
@@ -176,7 +178,8 @@ def _planned(
     expression: str | None,
     budget: str | None,
     jobs: str | None,
-) -> tuple[CaseSpec, ...]:
+) -> tuple[tuple[CaseSpec, ...], int | str]:
+    """The cases, and what plays them."""
     from memsim.cli.run_plan import RunRequest, plan_run
 
     settings: dict[str, Any] = {"baseline": "none", "budget": budget, "jobs": jobs}
@@ -191,33 +194,31 @@ def _planned(
     planned = plan_run(request, find_project())
     for remark in planned.remarks:
         complain(remark)
-    return tuple(replace(case, bounds=()) for case in planned.plan.cases)
+    plan = planned.plan
+    return tuple(replace(case, bounds=()) for case in plan.cases), plan.settings.jobs
 
 
-def _played(plan: TwistPlan, jobs: str | None) -> tuple[dict[CaseSpec, CaseOutcome], bool]:
+def _played(plan: TwistPlan, jobs: int | str) -> tuple[dict[CaseSpec, CaseOutcome], bool]:
     """The outcomes by case, and whether a case was not measured."""
     from memsim.executors import choose_executor
     from memsim.heap import rare_garbage_collection
     from memsim.suite.play import run_case
 
     specs = plan.specs
-    executor = choose_executor(_workers(jobs), len(specs), sum(spec.turns for spec in specs))
+    executor = choose_executor(jobs, len(specs), sum(spec.turns for spec in specs))
     found: dict[CaseSpec, CaseOutcome] = {}
     unmeasured = False
-    with rare_garbage_collection(), closing(executor.run(specs, run_case)) as outcomes:
+    with (
+        SUPERVISION.played_by(jobs),
+        rare_garbage_collection(),
+        closing(executor.run(specs, run_case)) as outcomes,
+    ):
         for place, outcome in outcomes:
             if outcome.result.state != "scored":
                 complain(f"{specs[place].key}: {outcome.result.error}")
                 unmeasured = True
             found[specs[place]] = outcome
     return found, unmeasured
-
-
-def _workers(jobs: str | None) -> int | str:
-    """Processes, 0 for as many as useful, or a Ray cluster."""
-    if jobs is not None and jobs.startswith("ray"):
-        return jobs
-    return 0 if jobs in {None, "auto"} else int(str(jobs))
 
 
 def _shown(pairs: Iterator[TwistedQuestion]) -> Iterator[TextLine]:
