@@ -980,6 +980,7 @@ def test_a_story_may_stand_among_other_turns() -> None:
     [
         ("{family: updates, hops: 2}", "updates has no dial hops; its dials: facts, distance"),
         ("{family: updates, look_alike_kind: value}", "updates has no look-alikes, so no"),
+        ("{family: preferences, speaker_kind: private}", "speakers of preferences is 0: give"),
         ("{family: look_alikes, language: de, look_alike_kind: value}", "told in en alone"),
         ("{family: implicit, facts: 11}", "facts of implicit is at most 10, not 11"),
         ("{family: update}", "did you mean 'updates'?"),

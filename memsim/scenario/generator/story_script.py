@@ -116,19 +116,22 @@ def settings(step: Generate) -> Mapping[str, int]:
                 f"{dial} of {step.family} is at most {most}, not {value}",
                 line=step.line_of(dial),
             )
-    if step.look_alike_kind is not None and "look_alikes" not in defaults:
-        known = ", ".join(name for name in FAMILIES if "look_alikes" in defaults_of(name))
-        raise ScenarioError(
-            f"{step.family} has no look-alikes, so no look_alike_kind; families that have: {known}",
-            line=step.line_of("look_alike_kind"),
-        )
-    if step.speaker_kind is not None and "speakers" not in defaults:
-        known = ", ".join(name for name in FAMILIES if "speakers" in defaults_of(name))
-        raise ScenarioError(
-            f"{step.family} has no speakers, so no speaker_kind; families that have: {known}",
-            line=step.line_of("speaker_kind"),
-        )
+    _check_kind(step, "look_alike_kind", "look_alikes", given)
+    _check_kind(step, "speaker_kind", "speakers", given)
     return {**defaults, **given}
+
+
+def _check_kind(step: Generate, kind: str, dial: str, given: Mapping[str, int]) -> None:
+    if getattr(step, kind) is None:
+        return
+    if dial not in defaults_of(step.family):
+        called = dial.replace("_", "-")
+        known = ", ".join(name for name in FAMILIES if dial in defaults_of(name))
+        said = f"{step.family} has no {called}, so no {kind}; families that have: {known}"
+        raise ScenarioError(said, line=step.line_of(kind))
+    if dial not in given and not defaults_of(step.family)[dial]:
+        said = f"{kind} changes nothing, because {dial} of {step.family} is 0: give {dial} as well"
+        raise ScenarioError(said, line=step.line_of(kind))
 
 
 def story_of(step: Generate, days: SessionDays) -> Story:
