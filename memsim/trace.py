@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from memsim.errors import traceback_text
 from memsim.fast_dataclass import fast_init
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from memsim.context import Context
@@ -242,6 +242,22 @@ class PlantedValue:
     state: FactState
 
 
+class SaidMessages(Protocol):
+    """The original messages of a case."""
+
+    def get(self, name: str, /) -> Message | None:
+        """The message with an id."""
+        ...
+
+    def in_turn(self, turn: int, /) -> Sequence[Message]:
+        """What was said in a turn, in order."""
+        ...
+
+    def turns(self) -> Sequence[int]:
+        """The turns in which something was said, ascending."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreTrace:
     """What a strategy's `surfaces` show at the end of a case, and what was said until then.
@@ -249,14 +265,14 @@ class StoreTrace:
     Attributes:
         surfaces: those of the store, and no more than one of its window.
         planted: every value that the script planted, in order.
-        said: original messages by id.
+        said: original messages.
         turns: number of turns played.
         error: why `surfaces` could not be read; empty if it could.
     """
 
     surfaces: Collection[Surface] = ()
     planted: tuple[PlantedValue, ...] = ()
-    said: Mapping[str, Message] = field(default_factory=dict)
+    said: SaidMessages
     turns: int = 0
     error: str = ""
 

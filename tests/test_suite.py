@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import weakref
 from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
@@ -31,7 +32,8 @@ from memsim.gate import fails, lacks
 from memsim.message import EPOCH
 from memsim.scoring.metrics import METRICS
 from memsim.scoring.metrics.store_contents import StoreLines
-from memsim.suite import single
+from memsim.scoring.probes import ProbeScore, score_probes
+from memsim.suite import play, single
 from memsim.suite.case_plan import CasePlan, parse_expression, plan, resolve_strategies
 from memsim.suite.cases import (
     CaseOutcome,
@@ -44,7 +46,7 @@ from memsim.suite.cases import (
 from memsim.suite.play import run_case
 from memsim.suite.scenarios import ScenarioRef, find_scenarios, select_scenarios
 from memsim.suite.turn_lines import TurnLines
-from memsim.trace import TurnRecord, json_line
+from memsim.trace import Trace, TurnRecord, json_line
 
 SCENARIO = """
 memsim: 1
@@ -774,6 +776,28 @@ def test_records_do_not_depend_on_hash_seed_zone_or_locale(
 
     records = b"".join(o.turn_lines + o.probe_lines for o in lines)
     assert done.stdout == expected.fingerprint.encode() + records
+
+
+def test_a_memory_is_gone_when_its_case_is_scored(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of a million turns must not stand beside the records of them."""
+    (spec,) = planned(project, "window", k="desk").cases
+    made: list[weakref.ref[memsim.Strategy]] = []
+    alive: list[bool] = []
+
+    def make(env: memsim.Environment) -> memsim.Strategy:
+        made.append(weakref.ref(strategy := memsim.load_strategy("window")(env)))
+        return strategy
+
+    def scored(trace: Trace) -> tuple[ProbeScore, ...]:
+        alive.extend(ref() is not None for ref in made)
+        return score_probes(trace)
+
+    monkeypatch.setattr(play, "score_probes", scored)
+
+    assert play.play_scenario(spec.scenario.load(), spec, make).result.state == "scored"
+    assert alive == [False]
 
 
 # -- from Python

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import pickle
 import zlib
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from memsim.memory.index.id_places import id_number
 from memsim.message import Message
+
+if TYPE_CHECKING:
+    from memsim.memory.index.forms import Numbers
 
 BLOCK = 1_000
 """Messages in a compressed block."""
@@ -99,10 +104,12 @@ class MessageSessions(Mapping[str, str]):
 class OriginalMessages(Mapping[str, Message]):
     """Original messages by id, in the order in which they were said."""
 
-    __slots__ = ("_latest", "_opened", "_packed", "_places", "_plain")
+    __slots__ = ("_by_turn", "_latest", "_opened", "_packed", "_places", "_plain", "_turns")
 
     def __init__(self) -> None:
         self._places = MessagePlaces()
+        self._turns = array("q")
+        self._by_turn: tuple[Numbers, Numbers] | None = None
         self._packed: list[bytes] = []
         self._plain: list[list[Message]] = []
         self._latest: dict[int, Message] = {}
@@ -112,9 +119,12 @@ class OriginalMessages(Mapping[str, Message]):
         """Hold a message; one with the id of an earlier one takes its place."""
         before = self._places.count
         place = self._places.add(message.id)
+        self._by_turn = None
         if place < before:
             self._latest[place] = message
+            self._turns[place] = message.turn
             return
+        self._turns.append(message.turn)
         if place % BLOCK == 0:
             self._plain.append([])
             if len(self._plain) > PLAIN:
@@ -125,7 +135,7 @@ class OriginalMessages(Mapping[str, Message]):
         place = self._places.get(name)
         if place is None:
             raise KeyError(name)
-        return self._latest.get(place) or self._block(place // BLOCK)[place % BLOCK]
+        return self._at(place)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._places.get(name) is not None
@@ -135,6 +145,32 @@ class OriginalMessages(Mapping[str, Message]):
 
     def __len__(self) -> int:
         return self._places.count
+
+    def in_turn(self, turn: int) -> list[Message]:
+        """What was said in a turn, in order."""
+        turns, places = self._sorted()
+        first, last = turns.searchsorted([turn, turn + 1]).tolist()
+        return [self._at(place) for place in places[first:last].tolist()]
+
+    def turns(self) -> list[int]:
+        """The turns in which something was said, ascending."""
+        import numpy as np
+
+        found: list[int] = np.unique(self._sorted()[0]).tolist()
+        return found
+
+    def _sorted(self) -> tuple[Numbers, Numbers]:
+        """The turns of all messages, ascending, and the places of the messages."""
+        import numpy as np
+
+        if self._by_turn is None:
+            turns = np.array(self._turns, np.int64)
+            places = np.argsort(turns, kind="stable")
+            self._by_turn = turns[places], places
+        return self._by_turn
+
+    def _at(self, place: int) -> Message:
+        return self._latest.get(place) or self._block(place // BLOCK)[place % BLOCK]
 
     def _block(self, number: int) -> list[Message]:
         if number >= len(self._packed):

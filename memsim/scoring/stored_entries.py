@@ -69,6 +69,9 @@ _FRAME = frozenset(
 )
 """Words with which memories report what was said."""
 
+_TURNS_KEPT = 1_000
+"""Turns whose words are kept at once: those of a million turns would fill gigabytes."""
+
 _ADDED_WORDS = 8
 """Words, such as speaker and date, that may stand beside each message stored as it was said."""
 
@@ -219,22 +222,16 @@ class _StoreJudge:
 
     def _words_of(self, turn: int) -> frozenset[str]:
         if turn not in self._words:
-            self._words[turn] = frozenset(
-                found for m in self._turns[turn] for found in _words_around(m)
-            )
+            if len(self._words) >= _TURNS_KEPT:
+                del self._words[next(iter(self._words))]
+            said = self._said.in_turn(turn)
+            self._words[turn] = frozenset(found for m in said for found in _words_around(m))
         return self._words[turn]
 
     @cached_property
-    def _turns(self) -> Mapping[int, Sequence[Message]]:
-        """What was said, by turn; only a store that has entries of its own asks for it."""
-        turns: dict[int, list[Message]] = {}
-        for message in self._said.values():
-            turns.setdefault(message.turn, []).append(message)
-        return turns
-
-    @cached_property
     def _everything(self) -> frozenset[str]:
-        return frozenset().union(*map(self._words_of, self._turns), self._labels)
+        turns = self._said.turns()
+        return frozenset().union(*map(self._words_of, turns), self._labels)
 
     @cached_property
     def _labels(self) -> frozenset[str]:
@@ -294,8 +291,6 @@ def _kind(planted: PlantedValue, replacing: set[str]) -> str:
 
 # Duplicates: entries of one tier that say the same of the same people.
 
-_Group = tuple[object, ...]
-
 _DIGEST = 16
 """Bytes that stand for an entry."""
 
@@ -307,14 +302,14 @@ class _Repeats:
         self._said = store.said
         self._seen: set[bytes] = set()
         self._quoted = bytearray()
-        self._groups: dict[_Group, list[str]] = {}
+        self._groups: dict[bytes, list[str]] = {}
         self._others = 0
 
     def add(self, surface: Surface, entry: StoreEntry) -> None:
         """Take in the next entry."""
-        owners = frozenset(m.principal for i in surface.sources if (m := self._said.get(i)))
+        owners = sorted({m.principal for i in surface.sources if (m := self._said.get(i))})
         # The same words said twice are two messages; one message stored twice is a duplicate.
-        whose = surface.sources if entry.verbatim else tuple(sorted(owners))
+        whose = surface.sources if entry.verbatim else tuple(owners)
         key = _digest(surface.tier, surface.live, entry.verbatim, whose, words(surface.text))
         if entry.verbatim:
             self._quoted += key
@@ -323,7 +318,8 @@ class _Repeats:
             self._others += 1
             return
         self._seen.add(key)
-        about = (surface.tier, surface.live, owners, entry.states, _values(surface.text))
+        states, values = sorted(entry.states), sorted(_values(surface.text))
+        about = _digest(surface.tier, surface.live, owners, states, values)
         self._groups.setdefault(about, []).append(surface.text)
 
     def exact(self) -> int:

@@ -146,11 +146,12 @@ def _prepared(ref: StrategyRef, _file: Path | None, _version: object) -> MakeStr
 def play_scenario(scenario: Scenario, spec: CaseSpec, make: MakeStrategy) -> CaseOutcome:
     """Play a scenario with a strategy that the caller makes."""
     began = time.perf_counter()
-    seen: list[Strategy] = []
+    controls: list[str] = []
 
     def remembering(env: Environment) -> Strategy:
         strategy = make(env)
-        seen.append(strategy)
+        # Not the strategy itself: a long memory must not live while its case is scored.
+        controls.append(strategy.control or "")
         return strategy
 
     def play(model: Model, judge: Judge | None) -> CaseOutcome:
@@ -158,7 +159,7 @@ def play_scenario(scenario: Scenario, spec: CaseSpec, make: MakeStrategy) -> Cas
         # What a strategy prints must not end up among the results.
         with redirect_stdout(sys.stderr), _PrivateFolder() as folder:
             trace = _replay(scenario, remembering, spec, model, folder, turns)
-        control = (seen[0].control if seen else None) or spec.strategy.control
+        control = (controls[0] if controls else "") or spec.strategy.control
         judgement = judge_case(spec, scenario, trace, judge)
         return _scored(spec, trace, turns, judgement, control, began)
 

@@ -47,6 +47,21 @@ def test_messages_are_found_as_in_a_dictionary(pairs: list[tuple[str, str]], oth
     assert (other in expected) == (other in found)
 
 
+@given(st.lists(st.tuples(IDS, st.integers(0, 5)), max_size=60))
+def test_messages_are_found_by_their_turns(told: list[tuple[str, int]]) -> None:
+    """In order, and one that was said again in its last turn, whenever it is asked."""
+    found = OriginalMessages()
+    expected: dict[str, Message] = {}
+    for name, turn in told:
+        message = said("user", f"in turn {turn}", id=name, turn=turn)
+        expected[name] = message
+        found.add(message)
+
+        assert found.turns() == sorted({m.turn for m in expected.values()})
+    for turn in range(6):
+        assert found.in_turn(turn) == [m for m in expected.values() if m.turn == turn]
+
+
 @given(SAID, IDS)
 def test_sessions_are_found_as_in_a_dictionary(pairs: list[tuple[str, str]], other: str) -> None:
     """The session of the latest message with an id."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,8 +13,10 @@ from memsim.message import EPOCH, Message, TokenCounter, load_tokenizer, said
 from memsim.models.embedders import WordLlamaEmbedder
 from memsim.models.offline.model import OfflineModel
 from memsim.replay import replay
+from memsim.replay.original_messages import OriginalMessages
 from memsim.scenario import ScenarioBuilder
 from memsim.scenario.script import Fact, Scenario
+from memsim.scoring import stored_entries
 from memsim.scoring.metric import CaseRecords, Measure
 from memsim.scoring.metrics import store_contents
 from memsim.scoring.stored_entries import StoreScore, score_store
@@ -128,6 +130,14 @@ def note(planted: PlantedValue, start: str = "Her skill") -> Surface:
     return Surface(tier="notes", text=text, sources=(planted.fact.source,))
 
 
+def said_of(messages: Iterable[Message]) -> OriginalMessages:
+    """Messages that were said."""
+    said = OriginalMessages()
+    for message in messages:
+        said.add(message)
+    return said
+
+
 def test_known_shares_of_mistakes_are_measured_of_sentences() -> None:
     """10 % duplicates, 5 % invented and 5 % stale entries, where points are sentences."""
     told = [point(n, "a") for n in range(POINTS)]
@@ -142,7 +152,7 @@ def test_known_shares_of_mistakes_are_measured_of_sentences() -> None:
     store = StoreTrace(
         surfaces=(*kept, *kept[:10], *wrong, *(note(planted) for _, planted in old)),
         planted=tuple(planted for _, planted in points),
-        said={message.id: message for message, _ in points},
+        said=said_of(message for message, _ in points),
         turns=POINTS,
     )
     found = {name: measure.value for name, measure in measured(store).items()}
@@ -159,7 +169,7 @@ def test_a_false_version_is_invented_and_no_fact_to_be_stored() -> None:
     message, true = point(1, "a")
     _, false = point(1, "b", state="untrue", contradicts="m1-a", source="m1-a")
     planted = (true, replace(false, fact=replace(false.fact, source="m1-a")))
-    store = StoreTrace(planted=planted, said={"m1-a": message}, turns=1)
+    store = StoreTrace(planted=planted, said=said_of([message]), turns=1)
     whole = Surface(tier="notes", text=message.text, sources=("m1-a",))
 
     assert ["invented"] == [e.kind for e in score_of(store, note(planted[1])).entries]
@@ -205,7 +215,8 @@ def test_a_replaced_value_is_stale_unless_it_is_history(talk: StoreTrace) -> Non
 
 def test_messages_in_their_own_words_are_never_invented(talk: StoreTrace) -> None:
     """A message that says nothing planted is neither right nor wrong, and counts as said."""
-    raw = [Surface(tier="index", text=m.text, sources=(i,)) for i, m in talk.said.items()]
+    messages = [m for turn in talk.said.turns() for m in talk.said.in_turn(turn)]
+    raw = [Surface(tier="index", text=m.text, sources=(m.id,)) for m in messages]
     found = score_of(talk, *raw)
     assert [entry.kind for entry in found.entries] == [
         *("stale", "unplanted", "unplanted", "unplanted", "right", "unplanted")
@@ -237,6 +248,26 @@ def test_an_empty_store_holds_no_fact(talk: StoreTrace) -> None:
     assert found["store_recall"].value == 0
     assert found["store_invented"].value is None
     assert found["store_growth"].value == 0
+
+
+def test_the_words_of_few_turns_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a million turns would fill gigabytes; what is found does not depend on it."""
+    points = [point(n, "a") for n in range(POINTS)]
+    surfaces = [note(planted) for _, planted in points] * 2
+    store = StoreTrace(
+        surfaces=surfaces,
+        planted=tuple(planted for _, planted in points),
+        said=said_of(replace(message, turn=n) for n, (message, _) in enumerate(points)),
+    )
+    expected = score_store(store, WordLlamaEmbedder)
+    monkeypatch.setattr(stored_entries, "_TURNS_KEPT", 3)
+
+    judge = stored_entries._StoreJudge(store)
+    for surface in surfaces:
+        judge._said_so(surface)
+
+    assert len(judge._words) == 3
+    assert score_store(store, WordLlamaEmbedder) == expected
 
 
 def test_lost_facts_lower_the_recall(told: Scenario) -> None:
