@@ -1,104 +1,96 @@
-"""What a turn of `layered` on SQLite costs late in a very long conversation, and how much memory.
+"""Play `long_haul` with a million turns through `layered` on SQLite, which is asked in few of them.
 
-`long_haul` is played with its filler raised. In most turns the memory is told what was said, and is
-not asked: a million contexts would take hours. In the last 300 of every 20,000 turns, or of a
-shorter conversation, it is asked as in any run. Printed are milliseconds of processor time for a
-turn that is told, for one that is asked, and for its context alone, and the megabytes of the
-process.
+A million contexts take hours. In most turns the memory is told what was said, and is not asked. In
+the last 300 of every 20,000 turns, and by every probe, it is asked as in any run. All else is a
+whole `memsim run` with its controls, records, report and page. Before and after it the scenario is
+played with 10,000 turns, and the memory is asked in the last 9,000 of them: these are the early
+turns. Each row has milliseconds of processor time for a turn that is told, for one that is asked
+and for its context alone, and the megabytes of the process.
 
-    python -m benchmarks.late_turns --turns 240000
+Claimed: the median asked turn costs at most twice as much as an early one, the process holds at
+most 2 GB, and the report with its page takes under 30 s.
+
+    python -m benchmarks.late_turns --turns 240000 --keep late
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
+import sys
 import tempfile
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
-import memsim
-from benchmarks._growing import played, resident
-from benchmarks.million import SCENARIO, scaled
-from memsim.discovery.loader import prepare
-from memsim.heap import keep_large_blocks_apart
-from memsim.scenario.scenario_loader import load_scenario
-from memsim.strategy import Strategy
-from memsim.trace import TurnRecord
+from benchmarks.million import (
+    EARLY,
+    MOST_MEGABYTES,
+    MOST_SECONDS,
+    MOST_TIMES,
+    page_megabytes,
+    played,
+    run,
+)
 
-STRATEGY = "layered:store=sqlite"
-STEP, ASKED, LEAST = 20_000, 300, 1000
+STRATEGY = f"{Path(__file__).with_name('layered_asked_seldom.py')}@LayeredAskedSeldom"
+STEP, ASKED = 20_000, 300
+FIRST = 1000
+"""Turns of a conversation that are no early turns: in them, models are loaded."""
 
 
-@dataclass(slots=True)
-class Watch:
-    """Counts turns, and what the latest of them took.
+def asked_in(root: Path, name: str, turns: int, step: int, asked: int) -> tuple[list[float], float]:
+    """Play so many turns; milliseconds of asked turns, and megabytes of the process at most.
 
-    Attributes:
-        step: turns of which the last ones are asked.
+    Ends where the run fails.
     """
-
-    step: int
-    turns: int = 0
-    began: float = 0.0
-    contexts: float = 0.0
-    told: float = 0.0
-
-    @property
-    def asks(self) -> bool:
-        """Whether the memory is asked in the turn that is played now."""
-        return self.turns % self.step >= self.step - ASKED
-
-    def note(self, _record: TurnRecord) -> None:
-        """A turn is over."""
-        self.turns += 1
-        now = time.process_time()
-        if self.turns % self.step == self.step - ASKED:
-            self.told, self.began = (now - self.began) / (self.step - ASKED) * 1e3, now
-        elif self.turns % self.step == 0:
-            asked, context = (s / ASKED * 1e3 for s in (now - self.began, self.contexts))
-            cells = f"{self.told:>9.1f}{asked:>9.1f}{context:>9.1f}{resident() / 1e6:>9.0f}"
-            print(f"{self.turns:>9,}{cells}", flush=True)
-            self.began, self.contexts = time.process_time(), 0.0
+    strategy = f"{STRATEGY}:rows=rows.txt,step={step},asked={asked}"
+    cost = played(root / name, strategy, turns)
+    if cost.exit:
+        sys.exit(1)
+    rows = [
+        [float(cell) for cell in line.split()]
+        for line in (root / name / "rows.txt").read_text(encoding="utf-8").splitlines()
+    ]
+    for turn, *cells in rows:
+        print(f"{name:<8}{turn:>10,.0f}", *(f"{cell:>9.1f}" for cell in cells), sep="", flush=True)
+    return [asked_turn for _, _, asked_turn, _, _ in rows], cost.megabytes
 
 
-def watched(
-    make: Callable[[memsim.Environment], Strategy], watch: Watch, env: memsim.Environment
-) -> Strategy:
-    """A strategy that is asked in few turns only."""
-    strategy = make(env)
-    ask = strategy.context
-
-    def context(query: memsim.Query) -> memsim.Context:
-        if not watch.asks:
-            return memsim.Context(sections=())
-        began = time.process_time()
-        found = ask(query)
-        watch.contexts += time.process_time() - began
-        return found
-
-    strategy.context = context  # type: ignore[method-assign]
-    return strategy
+def early(root: Path, name: str) -> float:
+    """Milliseconds of an early turn in which the memory is asked."""
+    (milliseconds,), _ = asked_in(root, name, EARLY, EARLY, EARLY - FIRST)
+    return milliseconds
 
 
-def main() -> None:
-    """Play the conversation."""
+def main() -> int:
+    """Play the conversations; 1 when a claim is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--turns", type=int, default=1_000_000, help=f"at least {LEAST}")
+    parser.add_argument("--turns", type=int, default=1_000_000, help=f"at least {2 * STEP:,}")
+    parser.add_argument("--keep", type=Path, help="a new folder for the runs and pages")
     given = parser.parse_args()
-    if given.turns < LEAST:
-        parser.error(f"--turns is {given.turns}: at least {LEAST}")
-    print("".join(f"{head:>9}" for head in ("turns", "told", "asked", "context", "MB")), flush=True)
-    keep_large_blocks_apart()
-    watch = Watch(min(STEP, given.turns), began=time.process_time())
+    if given.turns < 2 * STEP:
+        parser.error(f"--turns is {given.turns}: at least {2 * STEP:,}")
+    heads = ("turns", "told ms", "asked", "context", "MB")
+    print(f"{'':<8}{heads[0]:>10}", *(f"{head:>9}" for head in heads[1:]), sep="", flush=True)
     with tempfile.TemporaryDirectory(prefix="memsim-late-") as name:
-        script = Path(name, SCENARIO.name)
-        script.write_text(scaled(SCENARIO.read_text(encoding="utf-8"), given.turns), "utf-8")
-        make = partial(watched, prepare(STRATEGY), watch)
-        played(load_scenario(script), STRATEGY, make, watch.note)
+        root = (given.keep or Path(name)).resolve()
+        before = early(root, "before")
+        late, megabytes = asked_in(root, "late", given.turns, STEP, ASKED)
+        first = (before + early(root, "after")) / 2
+        page = run(root / "late", "report", "run", "--html", "-q")
+        size = page_megabytes(root / "late")
+    median = statistics.median(late)
+    print(f"early {first:.2f} ms, late {median:.2f} ms: {median / first:.2f} times")
+    print(f"the run held {megabytes:,.0f} MB at most")
+    print(f"report: {page.seconds:.1f} s, {page.megabytes:.0f} MB; page: {size:.1f} MB")
+    kept = (
+        median <= MOST_TIMES * first
+        and megabytes <= MOST_MEGABYTES
+        and page.seconds < MOST_SECONDS
+        and not page.exit
+    )
+    print("" if kept else "MISSED")
+    return int(not kept)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

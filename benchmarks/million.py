@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-SCENARIO = Path(__file__).resolve().parent.parent / "scenarios" / "long_haul.yaml"
+ROOT = Path(__file__).resolve().parent.parent
+SCENARIO = ROOT / "scenarios" / "long_haul.yaml"
 STRATEGIES = ("sliding_window", "bm25", "layered:store=sqlite")
 EARLY = 10_000
 MOST_TIMES, MOST_MEGABYTES, MOST_SECONDS = 2.0, 2_048.0, 30.0
@@ -56,16 +57,16 @@ def scaled(text: str, turns: int) -> str:
 def run(folder: Path, *arguments: str) -> Cost:
     """Run a command of memsim and measure its process."""
     command = [sys.executable, "-m", "memsim", *arguments]
+    env = os.environ | {"PYTHONPATH": str(ROOT)}  # strategies beside this file import from it
     with (folder / "output.txt").open("ab") as output:
-        process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output)
+        process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output, env=env)
         _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, process.returncode)
 
 
-def played(root: Path, strategy: str, turns: int) -> tuple[Path, Cost]:
-    """Play the scenario with so many turns; 0 leaves it as it is."""
-    folder = root / f"{strategy.partition(':')[0]}-{turns}"
+def played(folder: Path, strategy: str, turns: int) -> Cost:
+    """Play the scenario with so many turns in a new folder; 0 leaves it as it is."""
     folder.mkdir(parents=True)
     text = SCENARIO.read_text(encoding="utf-8")
     (folder / SCENARIO.name).write_text(scaled(text, turns), encoding="utf-8")
@@ -74,26 +75,29 @@ def played(root: Path, strategy: str, turns: int) -> tuple[Path, Cost]:
     if cost.exit:
         print(f"{strategy}: {turns:,} turns: exit {cost.exit}", flush=True)
         print((folder / "output.txt").read_text(encoding="utf-8")[-500:], flush=True)
-    return folder, cost
+    return cost
+
+
+def page_megabytes(folder: Path) -> float:
+    """The size of the page that was made of the run in a folder; 0 where there is none."""
+    page = folder / "run" / "report.html"
+    return page.stat().st_size / 1e6 if page.exists() else 0.0
 
 
 def measured(root: Path, strategy: str, turns: int) -> bool:
     """Measure one strategy and print its row; whether it kept the claims."""
     text = SCENARIO.read_text(encoding="utf-8")
     shortest = sum(map(int, _FILLER.findall(text))) + text.count("\n  - user:")
-    _, base = played(root, strategy, 0)
-    _, early = played(root, strategy, EARLY)
-    folder, late = played(root, strategy, turns)
+    name = strategy.partition(":")[0]
+    base = played(root / f"{name}-0", strategy, 0)
+    early = played(root / f"{name}-{EARLY}", strategy, EARLY)
+    late = played(root / f"{name}-{turns}", strategy, turns)
     if base.exit or early.exit or late.exit:
         return False
+    folder = root / f"{name}-{turns}"
     page = run(folder, "report", "run", "--html", "-q")
     first = (early.seconds - base.seconds) / (EARLY - shortest) * 1e3
     last = (late.seconds - early.seconds) / (turns - EARLY) * 1e3
-    size = (
-        (folder / "run/report.html").stat().st_size / 1e6
-        if (folder / "run/report.html").exists()
-        else 0
-    )
     kept = (
         last <= MOST_TIMES * first
         and late.megabytes <= MOST_MEGABYTES
@@ -102,7 +106,8 @@ def measured(root: Path, strategy: str, turns: int) -> bool:
     )
     print(
         f"{strategy:<22}{first:>10.2f}{last:>10.2f}{last / first:>8.2f}{late.megabytes:>10.0f}"
-        f"{page.seconds:>10.1f}{page.megabytes:>10.0f}{size:>9.1f}  {'' if kept else 'MISSED'}",
+        f"{page.seconds:>10.1f}{page.megabytes:>10.0f}{page_megabytes(folder):>9.1f}"
+        f"  {'' if kept else 'MISSED'}",
         flush=True,
     )
     return kept
