@@ -31,7 +31,7 @@ from benchmarks.million import (
     run,
 )
 
-STRATEGY = f"{Path(__file__).with_name('layered_asked_seldom.py')}@LayeredAskedSeldom"
+FILE = Path(__file__).resolve().with_name("layered_asked_seldom.py")
 STEP, ASKED = 20_000, 300
 FIRST = 1000
 """Turns of a conversation that are no early turns: in them, models are loaded."""
@@ -42,8 +42,8 @@ def asked_in(root: Path, name: str, turns: int, step: int, asked: int) -> tuple[
 
     Ends where the run fails.
     """
-    strategy = f"{STRATEGY}:rows=rows.txt,step={step},asked={asked}"
-    cost = played(root / name, strategy, turns)
+    strategy = f"{FILE.name}@LayeredAskedSeldom:rows=rows.txt,step={step},asked={asked}"
+    cost = played(root / name, strategy, turns, FILE)
     if cost.exit:
         sys.exit(1)
     rows = [

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -65,9 +66,14 @@ def run(folder: Path, *arguments: str) -> Cost:
     return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, process.returncode)
 
 
-def played(folder: Path, strategy: str, turns: int) -> Cost:
-    """Play the scenario with so many turns in a new folder; 0 leaves it as it is."""
+def played(folder: Path, strategy: str, turns: int, file: Path | None = None) -> Cost:
+    """Play the scenario with so many turns in a new folder; 0 leaves it as it is.
+
+    The file of a strategy is copied there, so that pages name it and not where it was.
+    """
     folder.mkdir(parents=True)
+    if file is not None:
+        shutil.copy(file, folder)
     text = SCENARIO.read_text(encoding="utf-8")
     (folder / SCENARIO.name).write_text(scaled(text, turns), encoding="utf-8")
     chosen = ("-s", strategy, "--budget", "4k", "-j", "1", "-o", "run", "-q")
