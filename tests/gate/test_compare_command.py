@@ -373,11 +373,11 @@ def test_a_copied_run_is_enough_and_no_model_is_loaded(
     shutil.copytree(project / "reports", elsewhere / "reports")
     source = (
         "import sys\n"
-        "from memsim.cli import main\n"
+        "from memsim.cli.program import program\n"
         "for line in sys.stdin:\n"
         "    sys.argv[1:] = line.split()\n"
         "    try:\n"
-        "        main()\n"
+        "        program()\n"
         "    except SystemExit as end:\n"
         "        loaded = {n for n in sys.modules if n.startswith(('memsim.models.', 'litellm',"
         " 'memsim.scenario', 'chromadb', 'wordllama', 'tiktoken'))}\n"
