@@ -110,8 +110,8 @@ class Layered(memsim.Strategy):
 
     def locate(self, source: str, query: memsim.Query) -> memsim.Location | None:
         # Only what the asker may see: where another's message is, is not for them to know.
-        tier = self._memory.tier_of(source, query.principal)
-        return None if tier is None else memsim.Location(tier=tier)
+        found = (held.tier for held in self.surfaces(query.principal) if source in held.sources)
+        return next((memsim.Location(tier=tier) for tier in found), None)
 
     def save(self) -> memsim.State:
         return self._memory.save()

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
@@ -22,13 +22,12 @@ from memsim.memory.codec import JSON
 from memsim.memory.compaction.blobs import NOTHING_OFFLOADED
 from memsim.memory.compose import ContextRequest
 from memsim.memory.deletion import ErasureReport
-from memsim.memory.entry import Conversation, Entry, digest_of, entry_id
+from memsim.memory.entry import Conversation, Entry, digest_of
 from memsim.memory.expire import MemoryExpiry, closest_to_request
-from memsim.memory.layers.episodic import all_words, first_passage
+from memsim.memory.layers.episodic import all_words
 from memsim.memory.parts import SEARCHED, MemorySetup, Parts
 from memsim.memory.permissions import ReadGrant, Where, require_principal
 from memsim.memory.state import MADE
-from memsim.memory.stores import each_entry
 from memsim.memory.tools import MemoryTools
 from memsim.memory.vault import SearchHit
 from memsim.message import Message, Role, said
@@ -268,24 +267,6 @@ class Memory:
                     yield MemoryText("window", message.text, (message.id,))
                 for message in conversation.offloaded():
                     yield MemoryText("offloaded", message.text, (message.id,))
-
-    def tier_of(self, source: str, principal: str) -> str | None:
-        """Where a principal finds an original message: its first tier in `surfaces`, or None.
-
-        As a rule its own entry says when it was said, and nothing earlier is looked through.
-        """
-        where = self.vault.where(principal, archived=None)
-        keys = (source, first_passage(source))
-        owners = self._timeline.speakers()
-        own = self.vault.fetch([entry_id(o, "episodic", k) for o in owners for k in keys], where)
-        if own:
-            first = min(own, key=lambda entry: (entry.created, entry.id))
-            before = replace(first, created=first.created - timedelta.resolution)
-            later = each_entry(self.vault.store, where, before)
-            return next((entry.layer for entry in later if source in entry.sources), None)
-        return next(
-            (held.tier for held in self.surfaces(principal) if source in held.sources), None
-        )
 
     def may_see(self, principal: str, session: str) -> bool:
         """Whether a principal may see the latest messages of a conversation."""

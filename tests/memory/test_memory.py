@@ -14,9 +14,8 @@ from memsim.errors import AccessError, BudgetUnsatisfiable, ModelError, StateErr
 from memsim.memory.entry import Conversation
 from memsim.memory.ingest_queue import UNREAD
 from memsim.memory.options import MemoryOptions, RecallPolicy
-from memsim.memory.permissions import ReadGrant, Where
+from memsim.memory.permissions import ReadGrant
 from memsim.memory.retention import RetentionPolicy
-from memsim.memory.stores import PAGE
 from memsim.message import Message, Text, ToolResult, ToolUse
 from tests.memory.remembering import Remembering
 
@@ -61,51 +60,6 @@ def test_pins_that_do_not_fit_are_told_by_name() -> None:
 
     with pytest.raises(BudgetUnsatisfiable, match="pins"):
         it.asked("What now?", budget=100)
-
-
-# -- where messages are
-
-
-def first_tier(it: Remembering, source: str, who: str) -> str | None:
-    """The tier that shows a message first."""
-    return next((s.tier for s in it.memory.surfaces(who) if source in s.sources), None)
-
-
-def test_a_message_is_in_the_tier_that_shows_it_first() -> None:
-    """Whether it is kept, was erased, is in a window only, or belongs to somebody else."""
-    it = Remembering(options=MemoryOptions(vectors=False))
-    for number in range(40):
-        it.say(f"My code is {number}.", who="ana" if number % 2 else "ben")
-    messages = [e.sources[0] for e in it.memory.entries(None) if e.layer == "episodic"]
-    it.memory.forget("ana", messages[:6])
-    it.memory.observe(it.message("not recorded yet", who="ana"))
-    shown = {s for held in it.memory.surfaces(None) for s in held.sources}
-
-    found = {
-        (s, w): it.memory.tier_of(s, w) for s in {*shown, *messages, "no"} for w in ("ana", "ben")
-    }
-
-    assert found == {(source, who): first_tier(it, source, who) for source, who in found}
-    assert {"episodic", None} <= set(found.values())
-
-
-def test_little_is_read_to_find_a_message() -> None:
-    """Of thousands of entries, those from when it was said."""
-    it = Remembering(options=MemoryOptions(vectors=False, facts=False))
-    for number in range(PAGE + 100):
-        it.say(f"Number {number}.")
-    last = [e.sources[0] for e in it.memory.entries("ana")][-1]
-    pages: list[int] = []
-    find = it.store.find
-
-    def counted(where: Where, *, after: Entry | None = None, limit: int = PAGE) -> list[Entry]:
-        pages.append(len(found := find(where, after=after, limit=limit)))
-        return found
-
-    it.store.find = counted  # type: ignore[method-assign]
-
-    assert it.memory.tier_of(last, "ana") == "episodic"
-    assert pages == [1]
 
 
 # -- failures

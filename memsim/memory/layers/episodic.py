@@ -30,15 +30,6 @@ class Episode:
     sources: tuple[str, ...] = ()
 
 
-def first_passage(source: str) -> str:
-    """The key of the first passage of a message that is kept in passages."""
-    return _passage_key(source, 0)
-
-
-def _passage_key(source: str, place: int) -> str:
-    return f"{source}\n{place}"
-
-
 class Episodic:
     """The episodic layer."""
 
@@ -70,7 +61,7 @@ class Episodic:
         return [
             replace(
                 whole,
-                key=_passage_key(message.id, place),
+                key=f"{message.id}\n{place}",
                 text=_spoken(message.principal, part),
                 attributes=(*whole.attributes, (PASSAGE, str(place))),
             )

@@ -718,10 +718,6 @@ class Timeline:
         of = self._of.get(owner)
         return () if of is None else of[source]
 
-    def speakers(self) -> list[str]:
-        """Whose messages are known so far, sorted."""
-        return sorted(self._of)
-
     def is_taken(self, session: str, source: str) -> bool:
         """Whether a message of a conversation has this id, whoever said it."""
         self._need_session(session)

@@ -153,11 +153,12 @@ class AdmittingStore(Protocol):
         ...
 
 
-def each_entry(store: Store, where: Where, after: Entry | None = None) -> Iterator[Entry]:
-    """Every admitted entry after one, in the order of `Store.find`, read a page at a time.
+def each_entry(store: Store, where: Where) -> Iterator[Entry]:
+    """Every admitted entry, in the order of `Store.find`, read a page at a time.
 
     Raises `StoreError` if the order of the entries is damaged, as pages would then have no end.
     """
+    after: Entry | None = None
     while page := store.find(where, after=after):
         yield from page
         last = page[-1]
