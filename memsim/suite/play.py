@@ -150,7 +150,7 @@ def play_scenario(scenario: Scenario, spec: CaseSpec, make: MakeStrategy) -> Cas
 
     def remembering(env: Environment) -> Strategy:
         strategy = make(env)
-        # Not the strategy itself: a long memory must not live while its case is scored.
+        # Not the strategy itself: nothing here keeps it while its case is scored.
         controls.append(strategy.control or "")
         return strategy
 
