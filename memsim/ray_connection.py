@@ -36,7 +36,7 @@ _PATIENCE = 5.0
 
 
 class RayHeadLostError(Unmeasurable):
-    """The head of the Ray cluster ended; cases that were finished before are kept."""
+    """The head of the Ray cluster ended; `memsim run` has kept the cases that were finished."""
 
 
 class RayConnection:
@@ -90,7 +90,7 @@ def head_lost(address: str) -> RayHeadLostError:
     Args:
         address: what `-j` is.
     """
-    said = "the Ray head ended: give the same command again; `memsim run` has kept finished cases"
+    said = "the Ray head ended: give the same command again; `memsim run` goes on where it was"
     return RayHeadLostError(f"-j {address}: {said}")
 
 

@@ -306,7 +306,7 @@ def command():
 
 supervised(command)
 """
-LOST = "the Ray head ended: give the same command again; `memsim run` has kept finished cases\n"
+LOST = "the Ray head ended: give the same command again; `memsim run` goes on where it was\n"
 
 
 @pytest.mark.parametrize(

@@ -778,10 +778,10 @@ def test_records_do_not_depend_on_hash_seed_zone_or_locale(
     assert done.stdout == expected.fingerprint.encode() + records
 
 
-def test_a_memory_is_gone_when_its_case_is_scored(
+def test_no_case_keeps_its_strategy_while_it_is_scored(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One of a million turns must not stand beside the records of them."""
+    """Whatever it holds goes with it, unless parts of it hold each other."""
     (spec,) = planned(project, "window", k="desk").cases
     made: list[weakref.ref[memsim.Strategy]] = []
     alive: list[bool] = []

@@ -129,6 +129,7 @@ def _check_kind(step: Generate, kind: str, dial: str, given: Mapping[str, int]) 
         known = ", ".join(name for name in FAMILIES if dial in defaults_of(name))
         said = f"{step.family} has no {called}, so no {kind}; families that have: {known}"
         raise ScenarioError(said, line=step.line_of(kind))
+    # A 0 that is given is one setting of several, as in a curve over the dial.
     if dial not in given and not defaults_of(step.family)[dial]:
         said = f"{kind} changes nothing, because {dial} of {step.family} is 0: give {dial} as well"
         raise ScenarioError(said, line=step.line_of(kind))
