@@ -14,17 +14,18 @@ from __future__ import annotations
 import importlib.util
 import os
 from binascii import a2b_base64
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from memsim.errors import RefError, nearest
 from memsim.fast_dataclass import fast_init
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 
 def utc(moment: datetime) -> datetime:
@@ -137,6 +138,16 @@ class Message:
         if len(blocks) == 1 and type(blocks[0]) is Text:  # as of most messages
             return ()
         return tuple([b.id for b in blocks if isinstance(b, ToolResult)])
+
+
+_FIELDS = tuple(each.name for each in fields(Message) if each.init)
+fields_of: Callable[[Message], tuple[Any, ...]] = attrgetter(*_FIELDS)
+"""The fields of a message, in the order of `message_of`."""
+
+
+def message_of(*given: Any) -> Message:  # noqa: ANN401 - the fields of a message
+    """A message of its fields, in their order."""
+    return Message(**dict(zip(_FIELDS, given, strict=True)))
 
 
 def block_text(block: Block) -> str:

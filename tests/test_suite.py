@@ -29,6 +29,8 @@ from memsim.errors import (
 )
 from memsim.executors import InProcess, ProcessPool
 from memsim.gate import fails, lacks
+from memsim.heap import garbage_pause
+from memsim.memory.memory import Memory
 from memsim.message import EPOCH
 from memsim.scoring.metrics import METRICS
 from memsim.scoring.metrics.store_contents import StoreLines
@@ -797,6 +799,34 @@ def test_no_case_keeps_its_strategy_while_it_is_scored(
     monkeypatch.setattr(play, "score_probes", scored)
 
     assert play.play_scenario(spec.scenario.load(), spec, make).result.state == "scored"
+    assert alive == [False]
+
+
+def test_the_memory_of_a_long_case_is_gone_when_it_is_scored(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one whose parts refer to each other."""
+    (spec,) = planned(project, "layered:store=sqlite", k="desk").cases
+    layered = memsim.load_strategy("layered:store=sqlite")
+    made: list[weakref.ref[Memory]] = []
+    alive: list[bool] = []
+
+    def make(env: memsim.Environment) -> memsim.Strategy:
+        strategy = layered(env)
+        made.append(weakref.ref(vars(strategy)["_memory"]))
+        return strategy
+
+    def scored(trace: Trace) -> tuple[ProbeScore, ...]:
+        alive.extend(ref() is not None for ref in made)
+        return score_probes(trace)
+
+    monkeypatch.setattr(play, "score_probes", scored)
+    monkeypatch.setattr(play, "_LONG", 1)
+
+    with garbage_pause():
+        outcome = play.play_scenario(spec.scenario.load(), spec, make)
+
+    assert outcome.result.state == "scored"
     assert alive == [False]
 
 

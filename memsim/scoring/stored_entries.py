@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from memsim.strategy import Surface
     from memsim.trace import PlantedValue, StoreTrace
 
+Said = Mapping[str, "Message"]
+"""Original messages that an entry comes from, by id."""
+
 EntryKind = Literal["barred", "stale", "right", "invented", "unplanted"]
 
 NOT_LIVE = frozenset(
@@ -108,7 +111,7 @@ class StoreScore:
 
 def score_store(store: StoreTrace, embed: Callable[[], Embedder]) -> StoreScore:
     """Judge every entry of a store; `embed` is called only if near duplicates are possible."""
-    judge, repeats = _StoreJudge(store), _Repeats(store)
+    judge, repeats = _StoreJudge(store), _Repeats()
     found: dict[StoreEntry, StoreEntry] = {}
     entries: list[StoreEntry] = []
     characters, window = 0, False
@@ -119,9 +122,10 @@ def score_store(store: StoreTrace, embed: Callable[[], Embedder]) -> StoreScore:
             window = window or surface.tier in WINDOW_TIERS
             continue
         characters += len(surface.text)
-        entry = judge.entry(surface)
+        said = {i: m for i in surface.sources if (m := store.said.get(i))}
+        entry = judge.entry(surface, said)
         entries.append(found.setdefault(entry, entry))
-        repeats.add(surface, entry)
+        repeats.add(surface, said, entry)
     return StoreScore(
         entries=tuple(entries),
         exact=repeats.exact(),
@@ -148,24 +152,23 @@ class _StoreJudge:
         self._in_force = {p.fact.value for p in store.planted if p.state == "current"}
         self._lineage = _lineages(store.planted)
 
-    def entry(self, surface: Surface) -> StoreEntry:
-        """Judge one entry."""
-        quoted = self._quoted(surface)
+    def entry(self, surface: Surface, said: Said) -> StoreEntry:
+        """Judge one entry, which comes from what was said."""
+        quoted = _quoted(surface, said)
         verbatim = bool(quoted)
         told = self._statements.told_by(quoted) if quoted else self._statements.found(surface.text)
-        states = self._states(surface, told)
+        states = self._states(surface, said, told)
         kind = self._kind_of_values(surface, states) if states else None
         if kind is None:
-            kind = "unplanted" if verbatim or self._said_so(surface) else "invented"
+            kind = "unplanted" if verbatim or self._said_so(surface, said) else "invented"
         return StoreEntry(kind, verbatim, surface.live, states)
 
-    def _states(self, surface: Surface, told: set[int]) -> frozenset[int]:
+    def _states(self, surface: Surface, said: Said, told: set[int]) -> frozenset[int]:
         found = self._search.found(surface.text)
         if not found and not told:
             return frozenset()
-        turns = [m.turn for i in surface.sources if (m := self._said.get(i))]
         # What was made from earlier messages alone cannot state a fact that was said later.
-        latest = max(turns, default=None)
+        latest = max((m.turn for m in said.values()), default=None)
         stated = {place for value in found for place in self._places.get(value, ())}
         stated |= {place for place in told if self._planted[place].fact.statement}
         return frozenset(
@@ -189,20 +192,9 @@ class _StoreJudge:
         live = surface.live and any(_as_current(value, surface.text) for value in old)
         return "stale" if live else "right"
 
-    def _quoted(self, surface: Surface) -> tuple[str, ...]:
-        """Ids of the messages that it is, in their own words; none if it is something else."""
-        text = " ".join(words(surface.text))
-        held = {
-            i: spoken
-            for i in surface.sources
-            if (m := self._said.get(i)) and (spoken := " ".join(words(m.text))) and spoken in text
-        }
-        more = len(text.split()) - sum(len(spoken.split()) for spoken in held.values())
-        return tuple(held) if more <= _ADDED_WORDS * len(held) else ()
-
-    def _said_so(self, surface: Surface) -> bool:
+    def _said_so(self, surface: Surface, said: Said) -> bool:
         """Whether its names and numbers, and most of its words, were said where it comes from."""
-        heard = self._heard(surface)
+        heard = self._heard(said)
         read = read_words(surface.text)
         own = {s for t, s in zip(read.tokens, read.stems, strict=True) if t not in STOP}
         own -= _FRAME
@@ -214,10 +206,10 @@ class _StoreJudge:
             return False
         return len(unsaid) < UNSAID * len(own) or not own
 
-    def _heard(self, surface: Surface) -> frozenset[str]:
-        turns = {m.turn for i in surface.sources if (m := self._said.get(i))}
-        if not turns:
+    def _heard(self, said: Said) -> frozenset[str]:
+        if not said:
             return self._everything
+        turns = {m.turn for m in said.values()}
         return frozenset().union(*(self._words_of(turn) for turn in turns), self._labels)
 
     def _words_of(self, turn: int) -> frozenset[str]:
@@ -238,6 +230,15 @@ class _StoreJudge:
         """Words of the names of facts, under which a memory may keep them."""
         names = (p.fact.id.replace("_", " ").replace("-", " ") for p in self._planted)
         return frozenset(found for name in names for found in read_words(name).stems)
+
+
+def _quoted(surface: Surface, said: Said) -> tuple[str, ...]:
+    """Ids of the messages that an entry is, in their own words; none if it is something else."""
+    text = " ".join(words(surface.text))
+    spoken = {i: " ".join(words(m.text)) for i, m in said.items()}
+    held = {i: its for i, its in spoken.items() if its and its in text}
+    more = len(text.split()) - sum(len(its.split()) for its in held.values())
+    return tuple(held) if more <= _ADDED_WORDS * len(held) else ()
 
 
 def _words_around(message: Message) -> Iterable[str]:
@@ -298,16 +299,15 @@ _DIGEST = 16
 class _Repeats:
     """Counts entries that were there before, and groups those that may say the same."""
 
-    def __init__(self, store: StoreTrace) -> None:
-        self._said = store.said
+    def __init__(self) -> None:
         self._seen: set[bytes] = set()
         self._quoted = bytearray()
         self._groups: dict[bytes, list[str]] = {}
         self._others = 0
 
-    def add(self, surface: Surface, entry: StoreEntry) -> None:
-        """Take in the next entry."""
-        owners = sorted({m.principal for i in surface.sources if (m := self._said.get(i))})
+    def add(self, surface: Surface, said: Said, entry: StoreEntry) -> None:
+        """Take in the next entry, which comes from what was said."""
+        owners = sorted({m.principal for m in said.values()})
         # The same words said twice are two messages; one message stored twice is a duplicate.
         whose = surface.sources if entry.verbatim else tuple(owners)
         key = _digest(surface.tier, surface.live, entry.verbatim, whose, words(surface.text))

@@ -56,18 +56,10 @@ RECORDS = (
     ToolUse,
     Prompt,
 )
-FIELDS = tuple(field.name for field in fields(Message) if field.init)
 NAMES = tuple(tuple(field.name for field in fields(kind)) for kind in RECORDS)
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 _TIMES: dict[str, Any] = {kind.__name__: kind for kind in (date, datetime, time)}
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
-fields_of: Callable[[Message], tuple[Any, ...]] = attrgetter(*FIELDS)
-"""The fields of a message, in the order of `message_of`."""
-
-
-def message_of(*given: Any) -> Message:  # noqa: ANN401 - the fields of a message
-    """A message of its fields, in their order."""
-    return Message(**dict(zip(FIELDS, given, strict=True)))
 
 
 class FrameEncoder:

@@ -16,14 +16,12 @@ from collections.abc import Callable
 from typing import Any
 
 from memsim.errors import StrategyError
-from memsim.message import Message
+from memsim.message import Message, fields_of, message_of
 from memsim.strategy_process.frame_codec import (
     NAMES,
     RECORDS,
     FrameDecoder,
     FrameEncoder,
-    fields_of,
-    message_of,
 )
 
 _LENGTH = 8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
@@ -57,6 +58,9 @@ NEAR_BY = "wordllama"
 
 MakeStrategy = Callable[["Environment"], "Strategy"]
 PathMaker = Callable[[], Path]
+_LONG = 20_000
+"""Turns of a case from which on its memory is freed before the case is scored."""
+
 PathsWritten = Callable[[], Iterable[Path]]
 
 
@@ -159,6 +163,8 @@ def play_scenario(scenario: Scenario, spec: CaseSpec, make: MakeStrategy) -> Cas
         # What a strategy prints must not end up among the results.
         with redirect_stdout(sys.stderr), _PrivateFolder() as folder:
             trace = _replay(scenario, remembering, spec, model, folder, turns)
+        if turns.count >= _LONG:
+            gc.collect()  # parts of a memory that refer to each other would stay for long
         control = (controls[0] if controls else "") or spec.strategy.control
         judgement = judge_case(spec, scenario, trace, judge)
         return _scored(spec, trace, turns, judgement, control, began)

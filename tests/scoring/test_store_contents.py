@@ -264,7 +264,7 @@ def test_the_words_of_few_turns_are_kept(monkeypatch: pytest.MonkeyPatch) -> Non
 
     judge = stored_entries._StoreJudge(store)
     for surface in surfaces:
-        judge._said_so(surface)
+        judge._said_so(surface, {i: m for i in surface.sources if (m := store.said.get(i))})
 
     assert len(judge._words) == 3
     assert score_store(store, WordLlamaEmbedder) == expected
