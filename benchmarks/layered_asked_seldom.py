@@ -3,7 +3,8 @@
 A million contexts take hours. In most turns this strategy is told what was said, and gives the
 context of the last turn in which it was asked. Probes ask it always. For the last turns of each
 step it writes a row: turns so far, milliseconds of processor time of a turn that was told, of one
-that was asked and of its context alone, and megabytes of the process.
+that was asked and of its context alone, and megabytes of the process. The first asked turns of a
+step are in no mean: they read what was written since the step before.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from benchmarks._growing import resident
 from memsim.discovery.loader import load_strategy
 
 Layered = load_strategy("layered")
+FIRST = 50
+"""Asked turns at the start of a step that are in no mean."""
 
 
 class LayeredAskedSeldom(Layered, memsim.Strategy):  # type: ignore[misc, valid-type]
@@ -35,10 +38,10 @@ class LayeredAskedSeldom(Layered, memsim.Strategy):  # type: ignore[misc, valid-
             asked: turns at the end of a step in which it is asked; fewer than the step.
 
         Raises:
-            ValueError: `asked` is not between 1 and `step - 1`.
+            ValueError: `asked` is not between `FIRST + 1` and `step - 1`.
         """
-        if not 0 < asked < step:
-            raise ValueError(f"asked is {asked}: from 1 to {step - 1}")
+        if not FIRST < asked < step:
+            raise ValueError(f"asked is {asked}: from {FIRST + 1} to {step - 1}")
         super().__init__(env, store="sqlite")
         self._rows, self._step, self._told_turns = Path(rows), step, step - asked
         self._turns = 0
@@ -71,11 +74,13 @@ class LayeredAskedSeldom(Layered, memsim.Strategy):  # type: ignore[misc, valid-
         super().end_turn()
         self._turns += 1
         now = time.process_time()
-        if self._turns % self._step == self._told_turns:
+        turn = self._turns % self._step
+        if turn == self._told_turns:
             self._told = (now - self._began) / self._told_turns
+        elif turn == self._told_turns + FIRST:
             self._began, self._contexts = now, 0.0
-        elif self._turns % self._step == 0:
-            asked = self._step - self._told_turns
+        elif not turn:
+            asked = self._step - self._told_turns - FIRST
             took = (self._told, (now - self._began) / asked, self._contexts / asked)
             row = (self._turns, *(seconds * 1e3 for seconds in took), resident() / 1e6)
             with self._rows.open("a", encoding="utf-8") as file:

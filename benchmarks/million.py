@@ -55,10 +55,18 @@ def scaled(text: str, turns: int) -> str:
     return _PACE.sub("pace: 1s", longer)
 
 
+def shortest_turns() -> int:
+    """Turns of the scenario as it is."""
+    text = SCENARIO.read_text(encoding="utf-8")
+    return sum(map(int, _FILLER.findall(text))) + text.count("\n  - user:")
+
+
 def run(folder: Path, *arguments: str) -> Cost:
     """Run a command of memsim and measure its process."""
     command = [sys.executable, "-m", "memsim", *arguments]
-    env = os.environ | {"PYTHONPATH": str(ROOT)}  # strategies beside this file import from it
+    # Strategies beside this file import from it.
+    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    env = os.environ | {"PYTHONPATH": paths}
     with (folder / "output.txt").open("ab") as output:
         process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output, env=env)
         _, status, used = os.wait4(process.pid, 0)
@@ -92,8 +100,6 @@ def page_megabytes(folder: Path) -> float:
 
 def measured(root: Path, strategy: str, turns: int) -> bool:
     """Measure one strategy and print its row; whether it kept the claims."""
-    text = SCENARIO.read_text(encoding="utf-8")
-    shortest = sum(map(int, _FILLER.findall(text))) + text.count("\n  - user:")
     name = strategy.partition(":")[0]
     base = played(root / f"{name}-0", strategy, 0)
     early = played(root / f"{name}-{EARLY}", strategy, EARLY)
@@ -102,7 +108,7 @@ def measured(root: Path, strategy: str, turns: int) -> bool:
         return False
     folder = root / f"{name}-{turns}"
     page = run(folder, "report", "run", "--html", "-q")
-    first = (early.seconds - base.seconds) / (EARLY - shortest) * 1e3
+    first = (early.seconds - base.seconds) / (EARLY - shortest_turns()) * 1e3
     last = (late.seconds - early.seconds) / (turns - EARLY) * 1e3
     kept = (
         last <= MOST_TIMES * first

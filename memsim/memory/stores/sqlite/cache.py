@@ -165,8 +165,9 @@ class TailIndex:
         del self._unread[number]
 
 
-MOST_PLACES: Final = 1 << 23
-"""Places of terms that are kept in memory at most: 64 MB."""
+MOST_PLACES: Final = 3 << 23
+"""Places of terms that are kept in memory at most: 192 MB. The common words of a million turns take
+140 MB, and a question would read all of its words again where they are more than is kept."""
 
 LIST_SIZE: Final = 40
 """Places that the rest of a list of them takes the room of: 320 bytes."""
