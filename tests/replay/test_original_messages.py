@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.message import Message, said
+from memsim.message import EPOCH, Message, Text, ToolResult, ToolUse, fields_of, said
 from memsim.replay import original_messages
 from memsim.replay.original_messages import MessageSessions, OriginalMessages
 
@@ -45,6 +47,35 @@ def test_messages_are_found_as_in_a_dictionary(pairs: list[tuple[str, str]], oth
     assert len(expected) == len(found)
     assert expected.get(other) == found.get(other)
     assert (other in expected) == (other in found)
+
+
+def test_a_packed_message_is_as_it_was() -> None:
+    """With tools, sources, and a time of its own, and however often it is read."""
+    call = ToolUse(id="c1", name="look", arguments="{}")
+    blocks = (Text("I look."), call, Text("\ud83d"), ToolResult(id="c1", text="no", is_error=True))
+    when = EPOCH + timedelta(microseconds=1)
+    long_ago = Message(
+        id="x",
+        role="assistant",
+        blocks=blocks,
+        principal="Ana",
+        session="s2",
+        turn=7,
+        time=when,
+        composed=True,
+        quotes=("m1",),
+        derived_from=("m2",),
+        excerpts=("m2",),
+    )
+    found = OriginalMessages()
+    found.add(long_ago)
+    for message in messages([(f"m{n}", "s1") for n in range(2, 20)]):
+        found.add(message)
+
+    for _ in range(2):
+        assert fields_of(found["x"]) == fields_of(long_ago)
+        assert found["x"].text == long_ago.text
+    assert found["x"] is not long_ago
 
 
 @given(st.lists(st.tuples(IDS, st.integers(0, 5)), max_size=60))
