@@ -64,7 +64,7 @@ def shortest_turns() -> int:
 def run(folder: Path, *arguments: str) -> Cost:
     """Run a command of memsim and measure its process."""
     command = [sys.executable, "-m", "memsim", *arguments]
-    # Strategies beside this file import from it.
+    # Strategies beside this file import from the repository.
     paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     env = os.environ | {"PYTHONPATH": paths}
     with (folder / "output.txt").open("ab") as output:

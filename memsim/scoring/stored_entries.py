@@ -38,10 +38,7 @@ if TYPE_CHECKING:
     from memsim.message import Message
     from memsim.models import Embedder
     from memsim.strategy import Surface
-    from memsim.trace import PlantedValue, StoreTrace
-
-Said = Mapping[str, "Message"]
-"""Original messages that an entry comes from, by id."""
+    from memsim.trace import PlantedValue, SaidMessages, StoreTrace
 
 EntryKind = Literal["barred", "stale", "right", "invented", "unplanted"]
 
@@ -77,6 +74,15 @@ _TURNS_KEPT = 1_000
 
 _ADDED_WORDS = 8
 """Words, such as speaker and date, that may stand beside each message stored as it was said."""
+
+
+class _Origin(NamedTuple):
+    """What an entry comes from."""
+
+    quoted: tuple[str, ...]
+    """Ids of the messages that it is, in their own words; none if it is something else."""
+    turns: frozenset[int]
+    owners: tuple[str, ...]
 
 
 class StoreEntry(NamedTuple):
@@ -122,10 +128,10 @@ def score_store(store: StoreTrace, embed: Callable[[], Embedder]) -> StoreScore:
             window = window or surface.tier in WINDOW_TIERS
             continue
         characters += len(surface.text)
-        said = {i: m for i in surface.sources if (m := store.said.get(i))}
-        entry = judge.entry(surface, said)
+        origin = _origin(surface, store.said)
+        entry = judge.entry(surface, origin)
         entries.append(found.setdefault(entry, entry))
-        repeats.add(surface, said, entry)
+        repeats.add(surface, origin, entry)
     return StoreScore(
         entries=tuple(entries),
         exact=repeats.exact(),
@@ -152,23 +158,23 @@ class _StoreJudge:
         self._in_force = {p.fact.value for p in store.planted if p.state == "current"}
         self._lineage = _lineages(store.planted)
 
-    def entry(self, surface: Surface, said: Said) -> StoreEntry:
-        """Judge one entry, which comes from what was said."""
-        quoted = _quoted(surface, said)
+    def entry(self, surface: Surface, origin: _Origin) -> StoreEntry:
+        """Judge one entry."""
+        quoted = origin.quoted
         verbatim = bool(quoted)
         told = self._statements.told_by(quoted) if quoted else self._statements.found(surface.text)
-        states = self._states(surface, said, told)
+        states = self._states(surface, origin, told)
         kind = self._kind_of_values(surface, states) if states else None
         if kind is None:
-            kind = "unplanted" if verbatim or self._said_so(surface, said) else "invented"
+            kind = "unplanted" if verbatim or self._said_so(surface, origin) else "invented"
         return StoreEntry(kind, verbatim, surface.live, states)
 
-    def _states(self, surface: Surface, said: Said, told: set[int]) -> frozenset[int]:
+    def _states(self, surface: Surface, origin: _Origin, told: set[int]) -> frozenset[int]:
         found = self._search.found(surface.text)
         if not found and not told:
             return frozenset()
         # What was made from earlier messages alone cannot state a fact that was said later.
-        latest = max((m.turn for m in said.values()), default=None)
+        latest = max(origin.turns, default=None)
         stated = {place for value in found for place in self._places.get(value, ())}
         stated |= {place for place in told if self._planted[place].fact.statement}
         return frozenset(
@@ -192,9 +198,9 @@ class _StoreJudge:
         live = surface.live and any(_as_current(value, surface.text) for value in old)
         return "stale" if live else "right"
 
-    def _said_so(self, surface: Surface, said: Said) -> bool:
+    def _said_so(self, surface: Surface, origin: _Origin) -> bool:
         """Whether its names and numbers, and most of its words, were said where it comes from."""
-        heard = self._heard(said)
+        heard = self._heard(origin.turns)
         read = read_words(surface.text)
         own = {s for t, s in zip(read.tokens, read.stems, strict=True) if t not in STOP}
         own -= _FRAME
@@ -206,10 +212,9 @@ class _StoreJudge:
             return False
         return len(unsaid) < UNSAID * len(own) or not own
 
-    def _heard(self, said: Said) -> frozenset[str]:
-        if not said:
+    def _heard(self, turns: frozenset[int]) -> frozenset[str]:
+        if not turns:
             return self._everything
-        turns = {m.turn for m in said.values()}
         return frozenset().union(*(self._words_of(turn) for turn in turns), self._labels)
 
     def _words_of(self, turn: int) -> frozenset[str]:
@@ -232,13 +237,24 @@ class _StoreJudge:
         return frozenset(found for name in names for found in read_words(name).stems)
 
 
-def _quoted(surface: Surface, said: Said) -> tuple[str, ...]:
-    """Ids of the messages that an entry is, in their own words; none if it is something else."""
+def _origin(surface: Surface, said: SaidMessages) -> _Origin:
+    """Where an entry comes from; its messages, which may be many, are looked at one by one."""
     text = " ".join(words(surface.text))
-    spoken = {i: " ".join(words(m.text)) for i, m in said.items()}
-    held = {i: its for i, its in spoken.items() if its and its in text}
-    more = len(text.split()) - sum(len(its.split()) for its in held.values())
-    return tuple(held) if more <= _ADDED_WORDS * len(held) else ()
+    held: dict[str, int] = {}
+    turns: set[int] = set()
+    owners: set[str] = set()
+    for name in surface.sources:
+        message = said.get(name)
+        if message is None:
+            continue
+        turns.add(message.turn)
+        owners.add(message.principal)
+        spoken = " ".join(words(message.text))
+        if spoken and spoken in text:
+            held[name] = len(spoken.split())
+    more = len(text.split()) - sum(held.values())
+    quoted = tuple(held) if more <= _ADDED_WORDS * len(held) else ()
+    return _Origin(quoted, frozenset(turns), tuple(sorted(owners)))
 
 
 def _words_around(message: Message) -> Iterable[str]:
@@ -305,11 +321,10 @@ class _Repeats:
         self._groups: dict[bytes, list[str]] = {}
         self._others = 0
 
-    def add(self, surface: Surface, said: Said, entry: StoreEntry) -> None:
-        """Take in the next entry, which comes from what was said."""
-        owners = sorted({m.principal for m in said.values()})
+    def add(self, surface: Surface, origin: _Origin, entry: StoreEntry) -> None:
+        """Take in the next entry."""
         # The same words said twice are two messages; one message stored twice is a duplicate.
-        whose = surface.sources if entry.verbatim else tuple(owners)
+        whose = surface.sources if entry.verbatim else origin.owners
         key = _digest(surface.tier, surface.live, entry.verbatim, whose, words(surface.text))
         if entry.verbatim:
             self._quoted += key
@@ -319,7 +334,7 @@ class _Repeats:
             return
         self._seen.add(key)
         states, values = sorted(entry.states), sorted(_values(surface.text))
-        about = _digest(surface.tier, surface.live, owners, states, values)
+        about = _digest(surface.tier, surface.live, origin.owners, states, values)
         self._groups.setdefault(about, []).append(surface.text)
 
     def exact(self) -> int:

@@ -58,10 +58,10 @@ NEAR_BY = "wordllama"
 
 MakeStrategy = Callable[["Environment"], "Strategy"]
 PathMaker = Callable[[], Path]
-_LONG = 20_000
-"""Turns of a case from which on its memory is freed before the case is scored."""
-
 PathsWritten = Callable[[], Iterable[Path]]
+
+_LONG = 20_000
+"""Turns of a case from which on garbage is collected before the case is scored."""
 
 
 def run_case(spec: CaseSpec, make: MakeStrategy | None = None) -> CaseOutcome:
@@ -163,8 +163,8 @@ def play_scenario(scenario: Scenario, spec: CaseSpec, make: MakeStrategy) -> Cas
         # What a strategy prints must not end up among the results.
         with redirect_stdout(sys.stderr), _PrivateFolder() as folder:
             trace = _replay(scenario, remembering, spec, model, folder, turns)
-        if turns.count >= _LONG:
-            gc.collect()  # parts of a memory that refer to each other would stay for long
+            if turns.count >= _LONG:
+                gc.collect()  # parts of a memory that refer to each other would stay for long
         control = (controls[0] if controls else "") or spec.strategy.control
         judgement = judge_case(spec, scenario, trace, judge)
         return _scored(spec, trace, turns, judgement, control, began)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -264,10 +265,28 @@ def test_the_words_of_few_turns_are_kept(monkeypatch: pytest.MonkeyPatch) -> Non
 
     judge = stored_entries._StoreJudge(store)
     for surface in surfaces:
-        judge._said_so(surface, {i: m for i in surface.sources if (m := store.said.get(i))})
+        judge._said_so(surface, stored_entries._origin(surface, store.said))
 
     assert len(judge._words) == 3
     assert score_store(store, WordLlamaEmbedder) == expected
+
+
+def test_an_entry_of_many_messages_takes_little_room() -> None:
+    """A summary of a long case names all of its messages."""
+    names = [f"m{n}" for n in range(1, 20_001)]
+    messages = said_of(
+        said("user", f"Some words that are no entry, {name}.", id=name, turn=n)
+        for n, name in enumerate(names, 1)
+    )
+    summary = Surface(tier="summary", sources=tuple(names), text="They talked.")
+
+    tracemalloc.start()
+    origin = stored_entries._origin(summary, messages)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert origin == ((), frozenset(range(1, 20_001)), ("user",))
+    assert most < 200 * len(names)
 
 
 def test_lost_facts_lower_the_recall(told: Scenario) -> None:

@@ -166,8 +166,9 @@ class TailIndex:
 
 
 MOST_PLACES: Final = 3 << 23
-"""Places of terms that are kept in memory at most: 192 MB. The common words of a million turns take
-140 MB, and a question would read all of its words again where they are more than is kept."""
+"""Places of terms that an open store keeps in memory: 192 MB, or half more with texts of 65,536
+words. The common words of a million turns take 140 MB. Where they take more than is kept, each
+question reads its words again."""
 
 LIST_SIZE: Final = 40
 """Places that the rest of a list of them takes the room of: 320 bytes."""

@@ -429,7 +429,7 @@ def places(connection: sqlite3.Connection, shelf: int, term: str) -> TermPlaces:
             times.append(int(token[len(start) :]))
         except ValueError as error:
             raise DamagedRecord(f"the index of words is damaged: {error}") from error
-        # SQLite's own whole numbers: to make a string of each first would take five times as long.
+        # SQLite wrote whole numbers of 64 bits. To split them first would take five times as long.
         found.append(np.fromstring(joined, np.int64, sep=","))
     if not found:
         return NOWHERE
