@@ -82,7 +82,7 @@ class LayeredAskedSeldom(Layered, memsim.Strategy):  # type: ignore[misc, valid-
         elif not turn:
             asked = self._step - self._told_turns - FIRST
             took = (self._told, (now - self._began) / asked, self._contexts / asked)
-            row = (self._turns, *(seconds * 1e3 for seconds in took), resident() / 1e6)
+            row = (self._turns, *(seconds * 1e3 for seconds in took), resident() / 2**20)
             with self._rows.open("a", encoding="utf-8") as file:
                 file.write(" ".join(f"{value:.3f}" for value in row) + "\n")
             self._began = time.process_time()
