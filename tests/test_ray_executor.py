@@ -454,6 +454,15 @@ def test_a_killed_head_at_an_address_keeps_what_was_played(
     assert (code, len(cases(project / "ray"))) == (0, 10)
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """What is started can be interrupted, also where a shell has put the tests behind it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_keeps_what_was_played(project: Path) -> None:
     """Exit 2 and the command that goes on, as on this machine; no process is left."""
     slow = ("-s", "mine.py@Mine:seconds=2", "-k", "Mine", "--progress", "plain", "-o", "ray")
