@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsim.memory.entry import entry_id, instant
+from memsim.memory.stores.sqlite import shelf_entries
 from memsim.memory.stores.sqlite.rows import EntryRow, ShelfList, moments
 from memsim.memory.stores.sqlite.shelf_entries import ShelfEntries
 from memsim.message import EPOCH
@@ -81,6 +82,32 @@ def test_the_number_of_the_last_that_is_gone_is_given_again() -> None:
     assert name(77) == known.called(np.arange(60))[39][1]
     assert [*range(1, 40)] == [*known.called(np.arange(60))]
     assert {name(77)} == known.among([name(77), name(39), name(40)])
+
+
+@pytest.mark.parametrize("fewest", [1, 10_000])
+@given(changes=st.lists(st.integers(-40, 20), min_size=20, max_size=40))
+def test_entries_that_come_and_go_are_told_with_ranks_as_without(
+    fewest: int, changes: list[int]
+) -> None:
+    """A shelf is looked up after each change, be it sparse or dense, long or short."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shelf_entries, "_RANKED", fewest)
+        there = {*range(1, 30)}
+        known = ShelfEntries(listed([*there]))
+        for change in changes:
+            number = max(there, default=0) + max(change, 1)
+            if change > 0:
+                known.append(row(number))
+                there.add(number)
+            elif there:
+                gone = sorted(there)[change % len(there)]
+                known.remove(gone)
+                there.discard(gone)
+            asked = np.arange(1600)
+            assert sorted(there) == known.holds(asked).nonzero()[0].tolist()
+            assert {n: name(n) for n in there} == {
+                n: i for n, (_, i) in known.called(asked).items()
+            }
 
 
 def test_moments_have_the_order_of_instants() -> None:

@@ -167,7 +167,7 @@ class TailIndex:
 
 MOST_PLACES: Final = 3 << 23
 """Places of terms that an open store keeps in memory: 192 MB, or half more with texts of 65,536
-words. The common words of a million turns take 140 MB. Where they take more than is kept, each
+words. The common words of 500,000 turns take 70 MB. Where they take more than is kept, each
 question reads its words again."""
 
 LIST_SIZE: Final = 40

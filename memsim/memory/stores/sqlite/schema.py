@@ -299,7 +299,7 @@ def _open(path: Path) -> sqlite3.Connection:
         "secure_delete = ON",
         "temp_store = MEMORY",  # no text in files elsewhere
         f"wal_autocheckpoint = {_LOG}",
-        "cache_size = -65536",
+        "cache_size = -131072",
         "trusted_schema = OFF",
     ):
         connection.execute(f"PRAGMA {setting}")

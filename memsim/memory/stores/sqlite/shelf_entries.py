@@ -1,4 +1,4 @@
-"""What is known of the entries on a shelf, in columns: 36 bytes of each.
+"""What is known of the entries on a shelf, in columns: 36 bytes of each, or little more.
 
 A dictionary of what they are called takes ten times as much, and the garbage collector searches it.
 """
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from memsim.memory.index.number_ranks import NumberRanks
 from memsim.memory.stores.sqlite.rows import moments
 
 if TYPE_CHECKING:
@@ -28,6 +29,12 @@ _DIGEST: Final = 16
 
 _GONE: Final = -1
 """The length of an entry that is gone, whose row is still there."""
+
+_RANKED: Final = 4096
+"""Entries from which on they have ranks."""
+
+_SPREAD: Final = 16
+"""A shelf with ranks has one of so many numbers at least. Ranks take 4 bytes of an entry then."""
 
 _KEPT: Final = 4
 """One row in so many may be of an entry that is gone: to close a gap costs as much as all rows."""
@@ -56,12 +63,15 @@ class ShelfEntries:
         self._created = array("q", created.tobytes())
         self._digests = bytearray(digests.tobytes())
         self._gone = 0
+        self._ranks: NumberRanks | None = None
 
     def append(self, row: EntryRow) -> None:
         """An entry came, whose number is greater than those of all that are there."""
         while self._numbers and self._numbers[-1] >= row.number:
             self._drop_last()
         self._numbers.append(row.number)
+        if self._ranks is not None:
+            self._ranks.append(row.number)
         self._lengths.append(row.length)
         self._created.extend(moments([row.created]).tolist())
         self._digests += bytes.fromhex(row.id)
@@ -106,16 +116,31 @@ class ShelfEntries:
 
     def _at(self, numbers: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
         """Where entries would stand, and whether they stand there."""
-        known = np.frombuffer(self._numbers, np.int64)
-        if not len(known):
+        if not self._numbers:
             return numbers, np.zeros(len(numbers), np.bool_)
-        at = np.minimum(known.searchsorted(numbers), len(known) - 1)
-        lengths = np.frombuffer(self._lengths, np.intc)
-        return at, (known[at] == numbers) & (lengths[at] != _GONE)
+        known = np.frombuffer(self._numbers, np.int64)
+        ranks = self._ranked(known)
+        if ranks is None:
+            at = np.minimum(known.searchsorted(numbers), len(known) - 1)
+            there = known[at] == numbers
+        else:
+            at, there = ranks.find(numbers)
+        return at, there & (np.frombuffer(self._lengths, np.intc)[at] != _GONE)
+
+    def _ranked(self, known: Numbers) -> NumberRanks | None:
+        """The ranks of a shelf that has many entries, which are not far apart."""
+        spread = known[-1] / len(known)
+        if len(known) < _RANKED or spread >= _SPREAD:
+            self._ranks = None
+        elif self._ranks is None and spread < _SPREAD / 2:  # so that they are not made often
+            self._ranks = NumberRanks(known)
+        return self._ranks
 
     def _drop_last(self) -> None:
         """Drop the last row, whose entry is gone: its number is given again."""
         del self._numbers[-1], self._created[-1], self._lengths[-1], self._digests[-_DIGEST:]
+        if self._ranks is not None:
+            self._ranks.drop_last()
         self._gone -= 1
 
     def _close_gaps(self) -> None:
@@ -125,6 +150,7 @@ class ShelfEntries:
         self._created = array("q", np.frombuffer(self._created, np.int64)[there].tobytes())
         self._lengths = array("i", np.frombuffer(self._lengths, np.intc)[there].tobytes())
         self._digests = bytearray(digests.tobytes())
+        self._ranks = None
         self._gone = 0
 
     def _id(self, at: int) -> str:
