@@ -114,6 +114,7 @@ LATE = frozenset(
         "memsim.memory.index.growing_columns",
         "memsim.memory.index.leanings",
         "memsim.memory.index.nearest_vectors",
+        "memsim.memory.index.number_ranks",
         "memsim.memory.index.postings",
         "memsim.memory.index.vector_file",
         "memsim.memory.index.vector_index",
