@@ -22,7 +22,7 @@ _ONE: Final = np.uint64(1)
 
 
 class NumberRanks:
-    """The places of numbers in a list that is ascending, from 0 on and not negative."""
+    """The places of numbers in an ascending list, in which none is negative."""
 
     __slots__ = ("_before", "_bits", "_count")
 
@@ -59,10 +59,10 @@ class NumberRanks:
         if not len(bits):
             return np.zeros(len(numbers), np.int64), np.zeros(len(numbers), np.bool_)
         word = numbers // _BITS
-        beyond = word >= len(bits)
-        word[beyond] = len(bits) - 1
+        outside = (word < 0) | (word >= len(bits))
+        word[outside] = 0
         held, bit = bits[word], _bit(numbers)
-        there = (held & bit).astype(np.bool_) & ~beyond
+        there = (held & bit).astype(np.bool_) & ~outside
         at = before[word] + np.bitwise_count(held & (bit - _ONE))
         return np.minimum(at, self._count - 1), there
 

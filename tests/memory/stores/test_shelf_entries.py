@@ -85,14 +85,17 @@ def test_the_number_of_the_last_that_is_gone_is_given_again() -> None:
 
 
 @pytest.mark.parametrize("fewest", [1, 10_000])
-@given(changes=st.lists(st.integers(-40, 20), min_size=20, max_size=40))
+@given(
+    first=st.sampled_from([-1, 0, 1]),
+    changes=st.lists(st.one_of(st.integers(-40, 20), st.just(600)), min_size=20, max_size=40),
+)
 def test_entries_that_come_and_go_are_told_with_ranks_as_without(
-    fewest: int, changes: list[int]
+    fewest: int, first: int, changes: list[int]
 ) -> None:
-    """A shelf is looked up after each change, be it sparse or dense, long or short."""
+    """A shelf is looked up after each change; its numbers are dense, or leap."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shelf_entries, "_RANKED", fewest)
-        there = {*range(1, 30)}
+        there = {*range(first, 30)}
         known = ShelfEntries(listed([*there]))
         for change in changes:
             number = max(there, default=0) + max(change, 1)
@@ -103,11 +106,22 @@ def test_entries_that_come_and_go_are_told_with_ranks_as_without(
                 gone = sorted(there)[change % len(there)]
                 known.remove(gone)
                 there.discard(gone)
-            asked = np.arange(1600)
-            assert sorted(there) == known.holds(asked).nonzero()[0].tolist()
+            asked = np.arange(-70, max(there, default=0) + 70)
+            assert sorted(there) == asked[known.holds(asked)].tolist()
             assert {n: name(n) for n in there} == {
                 n: i for n, (_, i) in known.called(asked).items()
             }
+
+
+def test_a_leap_takes_no_memory_for_the_numbers_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shelf is not dense any more, and is searched by halving."""
+    monkeypatch.setattr(shelf_entries, "_RANKED", 1)
+    known = ShelfEntries(listed([*range(1, 30)]))
+    asked = np.array([5, 30, 1 << 40, 1 << 50])
+    assert [True, False, False, False] == known.holds(asked).tolist()
+    known.append(row(30)._replace(number=1 << 40))
+
+    assert [True, False, True, False] == known.holds(asked).tolist()
 
 
 def test_moments_have_the_order_of_instants() -> None:

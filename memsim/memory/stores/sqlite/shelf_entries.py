@@ -71,7 +71,10 @@ class ShelfEntries:
             self._drop_last()
         self._numbers.append(row.number)
         if self._ranks is not None:
-            self._ranks.append(row.number)
+            if self._is_dense(_SPREAD):
+                self._ranks.append(row.number)
+            else:
+                self._ranks = None
         self._lengths.append(row.length)
         self._created.extend(moments([row.created]).tolist())
         self._digests += bytes.fromhex(row.id)
@@ -129,12 +132,15 @@ class ShelfEntries:
 
     def _ranked(self, known: Numbers) -> NumberRanks | None:
         """The ranks of a shelf that has many entries, which are not far apart."""
-        spread = known[-1] / len(known)
-        if len(known) < _RANKED or spread >= _SPREAD:
-            self._ranks = None
-        elif self._ranks is None and spread < _SPREAD / 2:  # so that they are not made often
+        # Half as far apart, so that they are not made time and again.
+        if self._ranks is None and self._is_dense(_SPREAD // 2):
             self._ranks = NumberRanks(known)
         return self._ranks
+
+    def _is_dense(self, spread: int) -> bool:
+        """Whether there are many entries, and no fewer than one of so many numbers."""
+        numbers = self._numbers
+        return len(numbers) >= _RANKED and numbers[0] >= 0 and numbers[-1] < spread * len(numbers)
 
     def _drop_last(self) -> None:
         """Drop the last row, whose entry is gone: its number is given again."""
