@@ -6,15 +6,12 @@ ids have a dictionary. Those before them stand in columns that are searched by h
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
+
+from memsim.memory.index.id_halves import IdHalves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
 
 LATEST: Final = 20_000
 """Ids that have a dictionary before they are put into columns."""
@@ -42,9 +39,7 @@ class EntryNumbers:
         self._digests = bytearray()
         self._others: dict[int, str] = {}
         """Ids of any other form."""
-        # The last half of each id that is in the columns, ascending, and its number.
-        self._halves = array("Q")
-        self._numbers = array("i")
+        self._packed = IdHalves()
         self._free: list[int] = []
         self._count = 0
 
@@ -68,16 +63,16 @@ class EntryNumbers:
     def get(self, name: str) -> int | None:
         """The number of an id; None where it has none."""
         found = self._latest.get(name)
-        if found is None and self._numbers:
+        if found is None and len(self._packed):
             found = self._asked.get(name)
             if found is None and (at := self._find(name)) is not None:
-                found = self._numbers[at]
+                _, found = at
                 self._remember(name, found)
         return found
 
     def expect(self, names: Iterable[str]) -> None:
         """Look ids up together that will be asked for: that takes less than one by one."""
-        if not self._numbers:
+        if not len(self._packed):
             return
         unknown = {name for name in names if name not in self._latest and name not in self._asked}
         joined = _joined([*unknown])
@@ -86,8 +81,7 @@ class EntryNumbers:
         import numpy as np
 
         asked = np.frombuffer(joined, ">u8").reshape(-1, 2)
-        _, at = self._sought(asked[:, 1])
-        numbers = np.frombuffer(self._numbers, np.intc)[at]
+        _, numbers = self._packed.find(asked[:, 1].astype(np.uint64))
         # Of two with the same last half, the second is found by `get`.
         same = np.frombuffer(self._digests, ">u8").reshape(-1, 2)[numbers] == asked
         there = same.all(axis=1).tolist()
@@ -105,7 +99,7 @@ class EntryNumbers:
     def expected(self, number: int) -> str:
         """As `name`, of an id whose number will be asked for."""
         found = self.name(number)
-        if self._numbers and found not in self._latest:
+        if len(self._packed) and found not in self._latest:
             self._remember(found, number)
         return found
 
@@ -162,13 +156,14 @@ class EntryNumbers:
         """Whether none of these ids has a number."""
         if not self._latest.keys().isdisjoint(names):
             return False
-        if not self._numbers:
+        if not len(self._packed):
             return True
         joined = _joined(names)
         if joined is not None:
             import numpy as np
 
-            there, _ = self._sought(np.frombuffer(joined, ">u8").reshape(-1, 2)[:, 1])
+            asked = np.frombuffer(joined, ">u8").reshape(-1, 2)
+            there, _ = self._packed.find(asked[:, 1].astype(np.uint64))
             if not there.any():
                 return True
         return not any(name in self for name in names)
@@ -180,8 +175,7 @@ class EntryNumbers:
             at = self._find(name)
             if at is None:
                 return None
-            number = self._numbers.pop(at)
-            del self._halves[at]
+            number = self._packed.take(at[0])
             self._asked.pop(name, None)
         self._others.pop(number, None)
         self._digests[number * _DIGEST : (number + 1) * _DIGEST] = _NOTHING
@@ -190,32 +184,16 @@ class EntryNumbers:
             self._free.append(number)
         return number
 
-    def _find(self, name: str) -> int | None:
-        """Where an id stands in the columns."""
+    def _find(self, name: str) -> tuple[int, int] | None:
+        """Where an id stands in the columns, and its number."""
         if len(name) != 2 * _DIGEST:
             return None
         try:
             half = int(name[_DIGEST:], 16)
         except ValueError:
             return None
-        halves = self._halves
-        at = bisect_left(halves, half)
-        while at < len(halves) and halves[at] == half:
-            if self.name(self._numbers[at]) == name:
-                return at
-            at += 1
-        return None
-
-    def _sought(self, halves: NDArray[np.uint64]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-        """Whether last halves of ids are in the columns, and where they stand or would stand.
-
-        The columns must not be empty.
-        """
-        import numpy as np
-
-        known, asked = np.frombuffer(self._halves, np.uint64), halves.astype(np.uint64)
-        at = np.minimum(known.searchsorted(asked), len(known) - 1)
-        return known[at] == asked, at
+        found = self._packed.numbers(half)
+        return next(((at, number) for at, number in found if self.name(number) == name), None)
 
     def _pack(self) -> None:
         """Put the latest ids into the columns."""
@@ -224,14 +202,7 @@ class EntryNumbers:
         new = np.array([n for n in self._latest.values() if n not in self._others], np.intc)
         # A view of what grows must not be kept.
         halves = np.frombuffer(self._digests, ">u8").reshape(-1, 2)[new, 1].astype(np.uint64)
-        order = np.argsort(halves, kind="stable")
-        halves, new = halves[order], new[order]
-        known = np.frombuffer(self._halves, np.uint64)
-        # Sorting all of them anew would take ten times as long where there are many.
-        at = known.searchsorted(halves, side="right")
-        self._halves = array("Q", np.insert(known, at, halves).tobytes())
-        numbers = np.frombuffer(self._numbers, np.intc)
-        self._numbers = array("i", np.insert(numbers, at, new).tobytes())
+        self._packed.merge(halves, new)
         self._latest = {name: number for number, name in self._others.items()}
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import Final
 
 from memsim.language.text import index_terms, sentences
@@ -133,17 +133,31 @@ class StandingMessages:
         return {self._names[place]: self._sizes[place] > 0 for place in order}
 
 
-def within_room(found: Iterable[str], tokens: Mapping[str, int], room: int) -> list[str]:
-    """The first of the standing messages that fit into their part of the room."""
-    left = room // ROOM
-    chosen: list[str] = []
-    for source in found:
-        if len(chosen) == MOST:
-            break
-        if tokens[source] <= left:
-            chosen.append(source)
-            left -= tokens[source]
+def within_room(
+    found: Iterable[str],
+    tokens: Callable[[str], int],
+    room: int,
+    *,
+    read: Callable[[Sequence[str]], Iterable[str]],
+) -> list[str]:
+    """The first of the standing messages that are there and fit into their part of the room.
+
+    `read` tells which of some are there. Thousands may apply, and no more are read than may stand.
+    """
+    left, chosen, others = room // ROOM, list[str](), iter(found)
+    while len(chosen) < MOST and (some := _fitting(others, tokens, left, MOST - len(chosen))):
+        for source in read(some):
+            if tokens(source) <= left:
+                chosen.append(source)
+                left -= tokens(source)
     return chosen
+
+
+def _fitting(
+    found: Iterator[str], tokens: Callable[[str], int], room: int, count: int
+) -> list[str]:
+    """The next of these that fit into a room, each for itself."""
+    return [*islice((source for source in found if tokens(source) <= room), count)]
 
 
 def raised(hits: Sequence[Hit], standing: Sequence[str], *, after: int) -> list[Hit]:

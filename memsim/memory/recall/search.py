@@ -475,11 +475,16 @@ class Recaller:
         self, apply: Iterable[str], shown: set[str], where: Where, room: int
     ) -> dict[str, bool]:
         """What applies to a question, as far as there is room, and whether it instructs."""
-        found = [entry for entry in apply if entry not in shown]
-        orders = {entry.id: instructs(entry.text) for entry in self._vault.fetch(found, where)}
-        tokens = {entry: self._tokens(entry) for entry in orders}
-        chosen = within_room((entry for entry in found if entry in orders), tokens, room)
-        return {entry: orders[entry] for entry in chosen}
+        instructing: dict[str, bool] = {}
+
+        def read(some: Sequence[str]) -> list[str]:
+            entries = self._vault.fetch(some, where)
+            instructing.update((entry.id, instructs(entry.text)) for entry in entries)
+            return [entry.id for entry in entries]
+
+        found = (entry for entry in apply if entry not in shown)
+        chosen = within_room(found, self._tokens, room, read=read)
+        return {entry: instructing[entry] for entry in chosen}
 
     def _places(self, may_follow: Callable[[str], bool]) -> ConversationPlaces:
         place, reply = self._timeline.place, self._timeline.reply

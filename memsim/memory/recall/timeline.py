@@ -701,6 +701,7 @@ class Timeline:
         self.need([owner])
         held = self._standing.get(owner)
         found = {} if held is None else held.applying(question)
+        self._ids.expect(found)
         return {i: to for i, to in found.items() if self._change_of(i).successor is None}
 
     def _change_of(self, entry: str) -> _Change:

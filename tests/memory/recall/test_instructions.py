@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -108,8 +109,46 @@ def test_standing_messages_take_only_their_part_of_the_room() -> None:
     """One that is too long is passed over, and four are the most."""
     tokens = {"long": 60, "a": 10, "b": 10, "c": 10, "d": 10, "e": 10}
 
-    assert ["a", "b", "c", "d"] == within_room(tokens, tokens, 50 * ROOM)
-    assert ["a"] == within_room(tokens, tokens, 10 * ROOM)
+    assert ["a", "b", "c", "d"] == within_room(tokens, tokens.__getitem__, 50 * ROOM, read=list)
+    assert ["a"] == within_room(tokens, tokens.__getitem__, 10 * ROOM, read=list)
+
+
+def test_no_more_standing_messages_are_read_than_may_stand() -> None:
+    """Of a thousand that apply, four are read, and others where one of them is gone."""
+    found = [f"m{number}" for number in range(1000)]
+    asked: list[str] = []
+
+    def read(some: Sequence[str]) -> list[str]:
+        asked.extend(some)
+        return [name for name in some if name != "m1"]
+
+    assert ["m0", "m2", "m3", "m4"] == within_room(found, lambda _: 5, 50 * ROOM, read=read)
+    assert found[:5] == asked
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 30), st.booleans()), max_size=20),
+    st.integers(0, 60),
+)
+def test_standing_messages_are_chosen_as_if_all_were_read(
+    messages: list[tuple[int, bool]], room: int
+) -> None:
+    """One by one, each that is there and fits into what is left."""
+    expected: list[str] = []
+    left = room
+    for place, (size, is_there) in enumerate(messages):
+        if is_there and size <= left and len(expected) < 4:
+            expected.append(str(place))
+            left -= size
+
+    chosen = within_room(
+        map(str, range(len(messages))),
+        lambda source: messages[int(source)][0],
+        room * ROOM,
+        read=lambda some: [source for source in some if messages[int(source)][1]],
+    )
+
+    assert expected == chosen
 
 
 def test_standing_messages_come_after_the_best_few() -> None:

@@ -84,17 +84,19 @@ def test_the_number_of_the_last_that_is_gone_is_given_again() -> None:
     assert {name(77)} == known.among([name(77), name(39), name(40)])
 
 
-@pytest.mark.parametrize("fewest", [1, 10_000])
+@pytest.mark.parametrize(("fewest", "latest"), [(1, 3), (1, 100), (10_000, 0)])
 @given(
     first=st.sampled_from([-1, 0, 1]),
     changes=st.lists(st.one_of(st.integers(-40, 20), st.just(600)), min_size=20, max_size=40),
 )
-def test_entries_that_come_and_go_are_told_with_ranks_as_without(
-    fewest: int, first: int, changes: list[int]
+def test_entries_that_come_and_go_are_told_of_a_long_shelf_as_of_a_short_one(
+    fewest: int, latest: int, first: int, changes: list[int]
 ) -> None:
     """A shelf is looked up after each change; its numbers are dense, or leap."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shelf_entries, "_RANKED", fewest)
+        patch.setattr(shelf_entries, "_SCANNED", fewest)
+        patch.setattr(shelf_entries, "_LATEST", latest)
         there = {*range(first, 30)}
         known = ShelfEntries(listed([*there]))
         for change in changes:
@@ -111,6 +113,48 @@ def test_entries_that_come_and_go_are_told_with_ranks_as_without(
             assert {n: name(n) for n in there} == {
                 n: i for n, (_, i) in known.called(asked).items()
             }
+            ids = [*map(name, asked[-140:].tolist())]
+            assert {name(n) for n in there}.intersection(ids) == known.among(ids)
+
+
+def test_an_entry_is_found_under_the_number_that_it_has_now(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An entry that is written anew has another number; a number that is free has another entry."""
+    monkeypatch.setattr(shelf_entries, "_SCANNED", 1)
+    known = ShelfEntries(listed([*range(1, 41)]))
+    asked = [name(7), name(40), name(77)]
+    assert {name(7), name(40)} == known.among(asked)
+    known.remove(7)
+    known.remove(40)
+    known.append(row(40)._replace(id=name(7)))
+    assert {name(7)} == known.among(asked)
+    known.remove(40)
+    known.append(row(40)._replace(id=name(77)))
+    assert {name(77)} == known.among(asked)
+    known.remove(40)
+    known.remove(39)
+    known.remove(38)
+    known.append(row(38)._replace(id=name(7)))
+
+    assert {name(7)} == known.among([*asked, name(39)])
+
+
+def test_ids_whose_halves_are_the_same_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever of them are there."""
+    monkeypatch.setattr(shelf_entries, "_SCANNED", 1)
+    alike = [f"{number:016x}{'ab' * 8}" for number in range(4)]
+    rows = [row(number)._replace(id=source) for number, source in enumerate(alike[:3])]
+    known = ShelfEntries(listed([5, 6]))
+    known.among([name(5)])
+    for one in rows:
+        known.append(one._replace(number=one.number + 10))
+
+    assert {*alike[:3]} == known.among(alike)
+    again = ShelfEntries(listed([5, 6]))
+    for one in rows:
+        again.append(one._replace(number=one.number + 10))
+    assert {*alike[:3]} == again.among(alike)
 
 
 def test_a_leap_takes_no_memory_for_the_numbers_between(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from memsim.memory.index.vector_file import VectorFile
 from memsim.memory.permissions import ReadGrant, Where
 from memsim.memory.stores import EmbedderInfo, WriteItem
 from memsim.memory.stores.in_memory import InMemory, StoreView
-from memsim.memory.stores.sqlite import cache, rows, schema
+from memsim.memory.stores.sqlite import cache, rows, schema, shelf_entries
 from memsim.memory.stores.sqlite.store import SQLite
 from tests.memory.stores.made import ALL, array, entry, seen_by, unit
 
@@ -987,13 +987,13 @@ def test_an_entry_is_not_read_by_the_number_of_one_that_is_gone(path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("listed", "few"), [(0, 16), (8192, 16), (0, 0)], ids=["long", "short", "many shelves"]
+    ("scanned", "few"), [(0, 16), (8192, 16), (0, 0)], ids=["long", "short", "many shelves"]
 )
 def test_those_that_are_admitted_are_told(
-    path: Path, monkeypatch: pytest.MonkeyPatch, listed: int, few: int
+    path: Path, monkeypatch: pytest.MonkeyPatch, scanned: int, few: int
 ) -> None:
-    """Whether the ids of a shelf are kept in memory or not, and whatever others write."""
-    monkeypatch.setattr(cache, "LISTED", listed)
+    """Whether the ids of a shelf are put in order or not, and whatever others write."""
+    monkeypatch.setattr(shelf_entries, "_SCANNED", scanned)
     monkeypatch.setattr("memsim.memory.stores.sqlite.store._FEW", few)
     store, other = SQLite(path), SQLite(path)
     theirs, ours = entry("his", "heron", "bob"), entry("ours", "heron")

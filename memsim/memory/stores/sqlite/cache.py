@@ -190,9 +190,6 @@ SPELT: Final = 4096
 are not looked for: a question has a hundred that a misspelt word may be. To read which there are
 takes as long as to look for 30 terms, where there are 1,000 entries."""
 
-LISTED: Final = 8192
-"""Entries of a shelf up to which ids are looked for in memory, and not in the index of the file."""
-
 
 class CachedShelf:
     """One shelf, as this process knows it."""
@@ -266,10 +263,8 @@ class CachedShelf:
         """Put down when those of some entries were created that are here, in microseconds."""
         self._entries_known(connection).date(numbers, created)
 
-    def among(self, connection: sqlite3.Connection, ids: Sequence[str]) -> set[str] | None:
-        """Those of some ids that are here; None for a long shelf."""
-        if self.entries > LISTED:
-            return None
+    def among(self, connection: sqlite3.Connection, ids: Sequence[str]) -> set[str]:
+        """Those of some ids that are here."""
         return self._entries_known(connection).among(ids)
 
     def _entries_known(self, connection: sqlite3.Connection) -> ShelfEntries:

@@ -52,9 +52,6 @@ ENTRIES: Final = f"{ENTRY} WHERE number IN (SELECT value FROM json_each(?))"  # 
 NAMED: Final = f"{ENTRY} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - no value
 """Selects it for a JSON list of ids."""
 
-NUMBERS: Final = "SELECT number, id FROM entries WHERE id IN (SELECT value FROM json_each(?))"
-"""Selects numbers and ids of a JSON list of ids."""
-
 SHELVES: Final = "SELECT id, shelf FROM entries WHERE id IN (SELECT value FROM json_each(?))"
 """Selects ids and shelves of a JSON list of ids."""
 

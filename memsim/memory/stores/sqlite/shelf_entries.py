@@ -1,4 +1,6 @@
-"""What is known of the entries on a shelf, in columns: 36 bytes of each, or little more.
+"""What is known of the entries on a shelf, in columns: 36 bytes of each.
+
+A long shelf has 5 more for where they stand, and 13 for their ids once it was asked for them.
 
 A dictionary of what they are called takes ten times as much, and the garbage collector searches it.
 """
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from memsim.memory.index.id_halves import IdHalves
 from memsim.memory.index.number_ranks import NumberRanks
 from memsim.memory.stores.sqlite.rows import moments
 
@@ -35,6 +38,12 @@ _RANKED: Final = 4096
 
 _SPREAD: Final = 16
 """A shelf with ranks has one of so many numbers at least. Ranks take 4 bytes of an entry then."""
+
+_SCANNED: Final = 8192
+"""Entries that are all looked through for some ids; more are found by halves of these."""
+
+_LATEST: Final = 20_000
+"""Entries that may come before the halves of ids are put in order anew."""
 
 _KEPT: Final = 4
 """One row in so many may be of an entry that is gone: to close a gap costs as much as all rows."""
@@ -64,6 +73,9 @@ class ShelfEntries:
         self._digests = bytearray(digests.tobytes())
         self._gone = 0
         self._ranks: NumberRanks | None = None
+        self._halves: IdHalves | None = None
+        self._latest: dict[str, int] = {}
+        """Where those stand whose halves are not among these."""
 
     def append(self, row: EntryRow) -> None:
         """An entry came, whose number is greater than those of all that are there."""
@@ -78,6 +90,10 @@ class ShelfEntries:
         self._lengths.append(row.length)
         self._created.extend(moments([row.created]).tolist())
         self._digests += bytes.fromhex(row.id)
+        if self._halves is not None:
+            self._latest[row.id] = len(self._numbers) - 1
+            if len(self._latest) > _LATEST:
+                self._forget_halves()
 
     def remove(self, number: int) -> None:
         """An entry is gone."""
@@ -110,12 +126,47 @@ class ShelfEntries:
         created[there] = np.frombuffer(self._created, np.int64)[at[there]]
 
     def among(self, ids: Sequence[str]) -> set[str]:
-        """Those of some ids that are there; it takes as long as the shelf."""
+        """Those of some ids that are there."""
+        if len(self._numbers) <= _SCANNED:
+            return self._scan(ids)
+        asked = np.frombuffer(bytes.fromhex("".join(ids)), ">u8").reshape(-1, 2)
+        there, at = self._halved().find(asked[:, 1].astype(np.uint64))
+        # What was last there may be gone, and others have come.
+        at = np.minimum(at, len(self._numbers) - 1)
+        same = np.frombuffer(self._digests, ">u8").reshape(-1, 2)[at] == asked
+        if (there & same[:, 1] & ~same[:, 0]).any():  # two have the same half
+            return self._scan(ids)
+        there = same.all(axis=1) & (np.frombuffer(self._lengths, np.intc)[at] != _GONE)
+        found = {ids[place] for place in there.nonzero()[0].tolist()}
+        late = ((source, self._latest.get(source)) for source in ids)
+        return found.union(source for source, place in late if self._is_at(source, place))
+
+    def _scan(self, ids: Sequence[str]) -> set[str]:
+        """As `among`; it takes as long as the shelf."""
         asked = np.frombuffer(bytes.fromhex("".join(ids)), np.uint64)[::2]
         known = np.frombuffer(self._digests, np.uint64)[::2]
         there = np.frombuffer(self._lengths, np.intc) != _GONE
         (found,) = (np.isin(known, asked) & there).nonzero()
         return {self._id(n) for n in found.tolist()}.intersection(ids)
+
+    def _is_at(self, source: str, place: int | None) -> bool:
+        """Whether an entry stands at a place, and is not gone."""
+        if place is None or place >= len(self._lengths):
+            return False
+        return self._lengths[place] != _GONE and self._id(place) == source
+
+    def _halved(self) -> IdHalves:
+        """The halves of all ids, but for the latest."""
+        if self._halves is None:
+            (there,) = (np.frombuffer(self._lengths, np.intc) != _GONE).nonzero()
+            halves = np.frombuffer(self._digests, ">u8").reshape(-1, 2)[there, 1]
+            self._halves = IdHalves()
+            self._halves.merge(halves.astype(np.uint64), there.astype(np.intc))
+        return self._halves
+
+    def _forget_halves(self) -> None:
+        self._halves = None
+        self._latest.clear()
 
     def _at(self, numbers: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
         """Where entries would stand, and whether they stand there."""
@@ -157,6 +208,7 @@ class ShelfEntries:
         self._lengths = array("i", np.frombuffer(self._lengths, np.intc)[there].tobytes())
         self._digests = bytearray(digests.tobytes())
         self._ranks = None
+        self._forget_halves()
         self._gone = 0
 
     def _id(self, at: int) -> str:

@@ -243,29 +243,13 @@ class SQLite:
     def admitted(self, ids: Collection[str], where: Where) -> set[str]:
         """Which of these entries are there and admitted; none is read for it."""
         with self._reading() as connection:
-            asked, found = _possible(ids), set[str]()
-            shelves = self._shelving.admitted(where)
-            few = len(shelves) <= _FEW
-            long: list[CachedShelf] = []
-            for held in shelves:
-                here = held.among(connection, asked) if few else None
-                if here is None:
-                    long.append(held)
-                else:
-                    found |= here
-            left = json.dumps([source for source in asked if source not in found])
-            if long and few:
-                # The index of ids has their numbers; which shelf they are on stands elsewhere.
-                called = connection.execute(rows.NUMBERS, (left,)).fetchall()
-                numbers = np.array([number for number, _ in called], np.int64)
-                for held in long:
-                    (places,) = held.holds(connection, numbers).nonzero()
-                    found.update(called[place][1] for place in places.tolist())
-            elif long:
-                on = {held.number for held in long}
-                there = connection.execute(rows.SHELVES, (left,))
-                found.update(source for source, shelf in there if shelf in on)
-            return found
+            asked, shelves = _possible(ids), self._shelving.admitted(where)
+            if len(shelves) <= _FEW:
+                here = (held.among(connection, asked) for held in shelves)
+                return set[str]().union(*here)
+            on = {held.number for held in shelves}
+            there = connection.execute(rows.SHELVES, (json.dumps(asked),))
+            return {source for source, shelf in there if shelf in on}
 
     def outlines(self, where: Where) -> list[WrittenOutlines]:
         """The outlines of the admitted entries, of each shelf in the order of `find`."""
