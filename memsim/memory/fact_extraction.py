@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from memsim.errors import ModelError
@@ -62,6 +63,7 @@ class FactExtractor:
         """
         before = self._episodic.of(owner, session)
         episode, ended = before, None
+        sources: dict[str, None] = {}
         for part in said:
             own = [entry for entry in part if entry.owner == owner]
             try:
@@ -73,14 +75,20 @@ class FactExtractor:
             if longer is None:
                 break
             episode, ended = longer, ended or own[-1].created
+            sources |= dict.fromkeys(entry.sources[0] for entry in own)
         if episode is None or episode is before:
             return None
+        # At the end, since a conversation may have 100,000 messages.
+        episode = replace(episode, sources=tuple(dict.fromkeys((*episode.sources, *sources))))
         return self._episodic.conclude(owner, session, episode, now, ended=ended)
 
     def _longer(
         self, before: Episode | None, own: Sequence[Entry], limit: int, now: datetime
     ) -> Episode | None:
-        """An episode with more messages; None where the first summary of it will not do."""
+        """An episode with more messages, but without their ids.
+
+        None where the first summary of it will not do.
+        """
         began = before or Episode(summary="")
         summary = self._summary(own, began.summary, limit, now)
         if not summary and before is None:
@@ -93,7 +101,7 @@ class FactExtractor:
             key_decisions=_latest((*began.key_decisions, *settled), entities.MOST_DECISIONS),
             entities=_latest((*began.entities, *_mentioned(spoken)), entities.MOST),
             tools_called=tuple(dict.fromkeys((*began.tools_called, *called))),
-            sources=tuple(dict.fromkeys((*began.sources, *(e.sources[0] for e in own)))),
+            sources=began.sources,
         )
 
     def _summary(self, own: Sequence[Entry], previous: str, limit: int, now: datetime) -> str:

@@ -77,7 +77,7 @@ class IdPlaces:
 
     def name(self, place: int) -> str:
         """The id at a place that `add` has told."""
-        return f"m{self._numbers[bisect_left(self._places, place)]}"
+        return f"m{self._numbers[_place(self._places, place)]}"
 
     def places(self) -> list[int]:
         """Every place, ascending."""
@@ -89,9 +89,9 @@ class IdPlaces:
         if not numbers:
             return -1
         number = id_number(name)
-        if number > numbers[-1]:
+        if not numbers[0] <= number <= numbers[-1]:
             return -1
-        at = bisect_left(numbers, number)
+        at = _place(numbers, number)
         return at if numbers[at] == number else -1
 
     def _pack(self) -> Sequence[int]:
@@ -110,6 +110,15 @@ class IdPlaces:
         self._known = left
         self._most = len(left) + PLAIN
         return self._places[start:]
+
+
+def _place(column: array[int], value: int) -> int:
+    """Where a value stands, or would stand, that is between the first and the last of a column.
+
+    Each value is larger than the one before. So a column without gaps need not be searched.
+    """
+    first, last = len(column) - 1 - (column[-1] - value), value - column[0]
+    return bisect_left(column, value, max(0, first), min(last, len(column)))
 
 
 def id_number(name: str) -> int:
