@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 FILE = Path(__file__).resolve().with_name("layered_asked_seldom.py")
 STEP, ASKED = 50_000, 1000
-LAST = 2
+LAST = 4
 """Rows that tell what a turn costs at the end of the conversation."""
 
 

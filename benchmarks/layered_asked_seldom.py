@@ -24,6 +24,8 @@ from memsim.discovery.loader import load_strategy
 Layered = load_strategy("layered")
 FIRST = 400
 """Asked turns at the start of a step that are in no mean."""
+LATEST = 1000
+"""Told turns of a step, right before those that are asked, with which these are compared."""
 
 
 class LayeredAskedSeldom(Layered, memsim.Strategy):  # type: ignore[misc, valid-type]
@@ -98,7 +100,7 @@ class LayeredAskedSeldom(Layered, memsim.Strategy):  # type: ignore[misc, valid-
         told = added = math.nan
         if self._told:
             told = statistics.mean(self._told)
-            longer = statistics.median(self._rest) - statistics.median(self._told)
+            longer = statistics.median(self._rest) - statistics.median(self._told[-LATEST:])
             added = context + longer
         took = (told, rest + context, context, added)
         row = (self._turns, *(seconds * 1e3 for seconds in took), resident() / 2**20)

@@ -197,17 +197,14 @@ class Clusters:
 
     def _targets(self, vectors: Vectors) -> Numbers:
         """The lists that vectors belong to; of two that are as near, the earlier."""
-        if self._upper is None:
-            # Products of rounded vectors are exact, so that it makes no difference who sums them.
-            products = rounded(vectors) @ self._centres[: self._count].T
-            best: Numbers = products.argmax(axis=1)
-            return best
         return np.array([self._target(vector) for vector in vectors])
 
     def _target(self, vector: Vectors) -> int:
+        # A product of matrices has threads, which take a processor for long after it. Products of
+        # rounded vectors are exact, so that it makes no difference who sums them.
         lists = self._lists(vector, _LISTS_TO_ADD)
         if lists is None:
-            lists = np.arange(self._count)
+            return int(np.vecdot(self._centres[: self._count], rounded(vector)).argmax())
         return int(lists[int(np.vecdot(self._centres[lists], rounded(vector)).argmax())])
 
     def _join(self, place: int, rows: Numbers, new: Vectors, vectors: VectorRows) -> None:
