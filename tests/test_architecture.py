@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from collections.abc import Collection, Mapping
@@ -312,6 +313,21 @@ def heavy_imports(modules: Mapping[str, Module], late: frozenset[str] = LATE) ->
     ]
 
 
+PRODUCTS = frozenset({"dot", "np.inner", "np.matmul", "np.tensordot"})
+
+
+def matrix_products(folder: Path) -> list[str]:
+    """Where matrices are multiplied."""
+    return [
+        f"{path.stem}:{node.lineno}"
+        for path in sorted(folder.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult))
+        or (isinstance(node, ast.AugAssign) and isinstance(node.op, ast.MatMult))
+        or (isinstance(node, ast.Attribute) and {node.attr, ast.unparse(node)} & PRODUCTS)
+    ]
+
+
 def programs(modules: Mapping[str, Module]) -> set[str]:
     """The programs that run libraries in environments of their own."""
     return {name for name in modules if name.startswith("memsim.adapters.libraries.")}
@@ -399,6 +415,11 @@ def test_programs_of_libraries_stand_alone(memsim: dict[str, Module]) -> None:
     assert crossing == []
 
 
+def test_matrices_are_not_multiplied() -> None:
+    """The threads of such a product take a processor for long after it, and sum in any order."""
+    assert matrix_products(ROOT / "memsim") == []
+
+
 def test_late_modules_exist(memsim: dict[str, Module]) -> None:
     """The list of late modules holds no name that is gone."""
     assert sorted(LATE - memsim.keys()) == []
@@ -466,6 +487,17 @@ def test_an_upward_import_is_found_however_it_is_written(tmp_path: Path, source:
     found = upward_imports(tree(tmp_path, {"errors": source, "replay": "def play(): ..."}))
 
     assert found == [f"memsim.errors:{line} imports memsim.replay, which ranks above"]
+
+
+@pytest.mark.parametrize(
+    "source", ["a @ b", "a @= b", "np.dot(a, b)", "a.dot(b)", "np.matmul(a, b)"]
+)
+def test_a_product_of_matrices_is_found_however_it_is_written(tmp_path: Path, source: str) -> None:
+    """As an operator, a function or a method; a decorator is none."""
+    text = f"@property\ndef f(a, b):\n    {source}\n"
+    (tmp_path / "vectors.py").write_text(text, encoding="utf-8")
+
+    assert matrix_products(tmp_path) == ["vectors:3"]
 
 
 def test_a_downward_import_passes(tmp_path: Path) -> None:
