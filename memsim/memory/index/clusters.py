@@ -86,6 +86,9 @@ ROOM = 8
 _LISTS_TO_ADD = 64
 """Lists that are compared at least when a vector is added, where there are more than `CENTRES`."""
 
+_AT_ONCE = 512
+"""Centres that all new vectors are compared with before the next ones: they stay at hand."""
+
 
 class Clusters:
     """Which rows of an array of unit vectors are near each other.
@@ -197,14 +200,20 @@ class Clusters:
 
     def _targets(self, vectors: Vectors) -> Numbers:
         """The lists that vectors belong to; of two that are as near, the earlier."""
-        return np.array([self._target(vector) for vector in vectors])
-
-    def _target(self, vector: Vectors) -> int:
+        if self._upper is not None:
+            return np.array([self._target(vector) for vector in vectors])
         # A product of matrices has threads, which take a processor for long after it. Products of
         # rounded vectors are exact, so that it makes no difference who sums them.
+        whole, centres = rounded(vectors)[:, None], self._centres[: self._count]
+        parts = [centres[start : start + _AT_ONCE] for start in range(0, len(centres), _AT_ONCE)]
+        products = [np.vecdot(whole, part) for part in parts]
+        best: Numbers = np.concatenate(products, axis=1).argmax(axis=1)
+        return best
+
+    def _target(self, vector: Vectors) -> int:
         lists = self._lists(vector, _LISTS_TO_ADD)
         if lists is None:
-            return int(np.vecdot(self._centres[: self._count], rounded(vector)).argmax())
+            lists = np.arange(self._count)
         return int(lists[int(np.vecdot(self._centres[lists], rounded(vector)).argmax())])
 
     def _join(self, place: int, rows: Numbers, new: Vectors, vectors: VectorRows) -> None:

@@ -145,11 +145,15 @@ def within_room(
     `read` tells which of some are there. Thousands may apply, and no more are read than may stand.
     """
     left, chosen, others = room // ROOM, list[str](), iter(found)
-    while len(chosen) < MOST and (some := _fitting(others, tokens, left, MOST - len(chosen))):
-        for source in read(some):
-            if tokens(source) <= left:
+    wanted = MOST
+    while len(chosen) < MOST and (some := _fitting(others, tokens, left, wanted)):
+        there = [*read(some)]
+        for source in there:
+            if len(chosen) < MOST and tokens(source) <= left:
                 chosen.append(source)
                 left -= tokens(source)
+        # Where none is there, as many more may be gone.
+        wanted = MOST - len(chosen) if there else 2 * wanted
     return chosen
 
 

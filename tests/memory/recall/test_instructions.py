@@ -126,6 +126,20 @@ def test_no_more_standing_messages_are_read_than_may_stand() -> None:
     assert found[:5] == asked
 
 
+def test_where_none_is_there_they_are_read_in_few_steps() -> None:
+    """Thousands that were put away take no thousand reads."""
+    found = [f"m{number}" for number in range(8000)]
+    reads: list[int] = []
+
+    def read(some: Sequence[str]) -> list[str]:
+        reads.append(len(some))
+        return [name for name in some if name == "m7999"]
+
+    assert ["m7999"] == within_room(found, lambda _: 5, 50 * ROOM, read=read)
+    assert len(reads) < 15
+    assert len(found) == sum(reads)
+
+
 @given(
     st.lists(st.tuples(st.integers(1, 30), st.booleans()), max_size=20),
     st.integers(0, 60),
