@@ -138,6 +138,11 @@ def test_where_none_is_there_they_are_read_in_few_steps() -> None:
     assert ["m7999"] == within_room(found, lambda _: 5, 50 * ROOM, read=read)
     assert len(reads) < 15
     assert len(found) == sum(reads)
+    gone = found[:4]
+    late = within_room(
+        found, lambda _: 5, 50 * ROOM, read=lambda some: [name for name in some if name not in gone]
+    )
+    assert found[4:8] == late
 
 
 @given(
