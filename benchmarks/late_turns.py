@@ -2,15 +2,17 @@
 
 A million contexts take hours. In most turns the memory is told what was said, and is not asked. In
 the last 1,000 of every 50,000 turns, and by every probe, it is asked as in any run. All else is a
-whole `memsim run` with its controls, records, report and page. Before and after it the scenario is
-played with 10,000 turns, in which the memory is asked always. Each row has milliseconds of
+whole `memsim run` with its controls, records, report and page. Each row has milliseconds of
 processor time for a turn that is told, for one that is asked, for its context alone and for what
 asking adds, and the megabytes of the process.
 
+Machines are faster in some minutes than in others. So a run of 10,000 turns, in which the memory is
+asked always, is played before it and after each quarter of its turns, while it pauses.
+
 A turn of the long run costs what the run takes beyond one of 10,000 turns, for each turn beyond
 those. To it comes what asking would have added in the turns that were only told, as the row of
-their step says. An early turn costs what a run of 10,000 turns takes beyond the shortest one. The
-megabytes are those of the run as it was played.
+their step says. An early turn costs what a run of 10,000 turns takes beyond the shortest one, in
+the mean of them. The megabytes are those of the run as it was played.
 
 Claimed: a turn of the long run costs at most twice as much as an early one, the process holds at
 most 2 GB, and the report with its page takes under 30 s.
@@ -25,9 +27,12 @@ import math
 import statistics
 import sys
 import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from benchmarks.layered_asked_seldom import PAUSED
 from benchmarks.million import (
     EARLY,
     MOST_MEGABYTES,
@@ -45,6 +50,7 @@ if TYPE_CHECKING:
 
 FILE = Path(__file__).resolve().with_name("layered_asked_seldom.py")
 STEP, ASKED = 50_000, 1000
+QUARTERS = 4
 LAST = 4
 """Rows that tell what a turn costs at the end of the conversation."""
 
@@ -63,12 +69,14 @@ class Row(NamedTuple):
     megabytes: float
 
 
-def asked_in(root: Path, name: str, turns: int, *, step: int, asked: int) -> tuple[Cost, list[Row]]:
-    """Play so many turns and show the rows; ends where the run fails."""
-    strategy = f"{FILE.name}@LayeredAskedSeldom:rows=rows.txt,step={step},asked={asked}"
-    cost = played(root / name, strategy, turns, FILE)
+def asked_in(
+    root: Path, name: str, turns: int, *, step: int, asked: int, pause: int = 0
+) -> tuple[Cost, list[Row]]:
+    """Play so many turns and show the rows; there are none where the run fails."""
+    options = f"rows=rows.txt,step={step},asked={asked},pause={pause}"
+    cost = played(root / name, f"{FILE.name}@LayeredAskedSeldom:{options}", turns, FILE)
     if cost.exit:
-        sys.exit(1)
+        return cost, []
     lines = (root / name / "rows.txt").read_text(encoding="utf-8").splitlines()
     rows = [Row(*map(float, line.split())) for line in lines]
     for turn, *cells in rows:
@@ -78,10 +86,29 @@ def asked_in(root: Path, name: str, turns: int, *, step: int, asked: int) -> tup
     return cost, rows
 
 
-def early(root: Path, name: str) -> tuple[float, float]:
-    """Play 10,000 turns: seconds of the run, and milliseconds of an asked turn."""
-    cost, (row,) = asked_in(root, name, EARLY, step=EARLY, asked=EARLY)
-    return cost.seconds, row.asked
+def side_by_side(root: Path, turns: int) -> tuple[list[tuple[Cost, list[Row]]], ...]:
+    """Play the long run, and one of 10,000 turns before it and after each quarter of its turns.
+
+    Returns:
+        The long run alone, and the others.
+    """
+
+    def early() -> tuple[Cost, list[Row]]:
+        return asked_in(root, f"early-{len(others)}", EARLY, step=EARLY, asked=EARLY)
+
+    others: list[tuple[Cost, list[Row]]] = []
+    others.append(early())
+    paused = root / "late" / PAUSED
+    with ThreadPoolExecutor(1) as pool:
+        late = pool.submit(
+            asked_in, root, "late", turns, step=STEP, asked=ASKED, pause=turns // QUARTERS
+        )
+        while not late.done():
+            if paused.exists():
+                others.append(early())
+                paused.unlink()
+            time.sleep(1)
+    return [late.result()], others
 
 
 def unasked(rows: Iterable[Row], turns: int) -> float:
@@ -102,18 +129,16 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="memsim-late-") as name:
         root = (given.keep or Path(name)).resolve()
         shortest = played(root / "shortest", "layered:store=sqlite", 0)
-        if shortest.exit:
+        ((run_of_all, rows),), others = side_by_side(root, given.turns)
+        if any(cost.exit for cost in (shortest, run_of_all, *(cost for cost, _ in others))):
             return 1
-        before, asked_before = early(root, "before")
-        run_of_all, rows = asked_in(root, "late", given.turns, step=STEP, asked=ASKED)
-        after, asked_after = early(root, "after")
         page = run(root / "late", "report", "run", "--html", "-q")
         size = page_megabytes(root / "late")
-    start = (before + after) / 2
+    start = statistics.mean(cost.seconds for cost, _ in others)
     whole = run_of_all.seconds + unasked(rows, STEP - ASKED)
     first = (start - shortest.seconds) / (EARLY - shortest_turns()) * 1e3
     late = (whole - start) / (given.turns - EARLY) * 1e3
-    asked = (asked_before + asked_after) / 2
+    asked = statistics.mean(row.asked for _, (row,) in others)
     end = statistics.mean(row.told + row.added for row in rows[-LAST:])
     print(f"a turn of the run: early {first:.2f} ms, late {late:.2f} ms: {late / first:.2f} times")
     print(f"an asked turn: early {asked:.2f} ms, at the end {end:.2f} ms: {end / asked:.2f} times")

@@ -8,6 +8,8 @@ that was asked, of its context alone and of what asking adds, and megabytes of t
 Asking adds the context, and what the rest of an asked turn takes longer than a told one. That is a
 difference of medians: rare work that both do, such as a new index, may fall on either. The first
 asked turns of a step are in no mean: they read what was written since the step before.
+
+It may pause, so that something else can be measured in between on the same machine.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ FIRST = 400
 """Asked turns at the start of a step that are in no mean."""
 LATEST = 1000
 """Told turns of a step, right before those that are asked, with which these are compared."""
+PAUSED = "paused"
+"""A file beside the rows, while it pauses: who removes it lets it go on."""
 
 
 class LayeredAskedSeldom(Layered, memsim.Strategy):  # type: ignore[misc, valid-type]
@@ -34,7 +38,13 @@ class LayeredAskedSeldom(Layered, memsim.Strategy):  # type: ignore[misc, valid-
     parameters = None
 
     def __init__(
-        self, env: memsim.Environment, *, rows: str, step: int = 50_000, asked: int = 1000
+        self,
+        env: memsim.Environment,
+        *,
+        rows: str,
+        step: int = 50_000,
+        asked: int = 1000,
+        pause: int = 0,
     ) -> None:
         """See the module.
 
@@ -44,6 +54,7 @@ class LayeredAskedSeldom(Layered, memsim.Strategy):  # type: ignore[misc, valid-
             step: turns from row to row.
             asked: turns at the end of a step in which it is asked; all of them, where it is the
                 step. Then a row has no number for told turns and for what asking adds.
+            pause: turns after which it pauses each time; 0 for never.
 
         Raises:
             ValueError: `asked` is not between `FIRST + 1` and `step`.
@@ -52,7 +63,7 @@ class LayeredAskedSeldom(Layered, memsim.Strategy):  # type: ignore[misc, valid-
             raise ValueError(f"asked is {asked}: from {FIRST + 1} to {step}")
         super().__init__(env, store="sqlite")
         self._rows, self._step, self._told_turns = Path(rows), step, step - asked
-        self._turns = 0
+        self._turns, self._pause = 0, pause
         self._said = ""
         self._last: memsim.Context | None = None
         self._is_new = False
@@ -94,6 +105,8 @@ class LayeredAskedSeldom(Layered, memsim.Strategy):  # type: ignore[misc, valid-
             self._rest.append(took - self._context)
         if turn == self._step - 1:
             self._write_row()
+        if self._pause and self._turns % self._pause == 0:
+            self._wait()
 
     def _write_row(self) -> None:
         context, rest = statistics.mean(self._contexts), statistics.mean(self._rest)
@@ -108,3 +121,10 @@ class LayeredAskedSeldom(Layered, memsim.Strategy):  # type: ignore[misc, valid-
             file.write(" ".join(f"{value:.3f}" for value in row) + "\n")
         for turns in (self._told, self._rest, self._contexts):
             turns.clear()
+
+    def _wait(self) -> None:
+        paused = self._rows.with_name(PAUSED)
+        paused.touch()
+        while paused.exists():
+            time.sleep(0.5)
+        self._began = time.process_time()

@@ -1,7 +1,7 @@
 """Number the entries of a memory by their ids, in little memory.
 
 An id of 32 hexadecimal digits takes 30 bytes here, and more than 200 in a dictionary. The latest
-ids have a dictionary. Those before them stand in columns that are searched by halving.
+ids have a dictionary. Those before them stand in columns, ascending, and are searched there.
 """
 
 from __future__ import annotations

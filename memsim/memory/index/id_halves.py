@@ -22,14 +22,14 @@ TABLED: Final = 4096
 """Halves from which on they have a table."""
 
 _PART_BITS: Final = 3
-"""A part has so many halves in the mean, as a power of two."""
+"""A part has up to so many halves in the mean, as a power of two, and more than half as many."""
 
 _MOVED: Final = 64
 """Halves that may be taken out before the table is made anew."""
 
 
 class IdHalves:
-    """Halves of ids, ascending, with a number for each: 12.5 bytes of an id."""
+    """Halves of ids, ascending, with a number for each: 13 to 14 bytes of an id."""
 
     __slots__ = ("_bits", "_gone", "_halves", "_numbers", "_starts", "_widest")
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import weakref
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from io import FileIO
+
     from memsim.memory.index.forms import Numbers
     from memsim.models import Vectors
 
-_PREAD = getattr(os, "pread", None)  # Windows has none
+_PREADV = getattr(os, "preadv", None)  # Windows has none
 
 
 class VectorFile:
@@ -34,7 +37,7 @@ class VectorFile:
         self._dimension = dimension
         self._size = dimension * np.dtype(np.float32).itemsize
         self._room = 0
-        self._file: IO[bytes] = _opened(folder)
+        self._file: FileIO = _opened(folder)
         self._number = self._file.fileno()
         self._finalizer = weakref.finalize(self, self._file.close)
 
@@ -44,11 +47,13 @@ class VectorFile:
     def __getitem__(self, rows: Numbers) -> Vectors:
         """The vectors of rows that were written, shape (len(rows), dimension)."""
         size = self._size
-        if _PREAD is None:
-            raw = b"".join([self._read(row * size) for row in rows.tolist()])
-        else:
-            raw = b"".join([_PREAD(self._number, size, row * size) for row in rows.tolist()])
-        return np.frombuffer(raw, np.float32).reshape(-1, self._dimension)
+        found = np.empty((len(rows), self._dimension), np.float32)
+        room = found.reshape(-1).view(np.uint8).data
+        # Rows that follow each other are read at once.
+        parts = [*(np.diff(rows, prepend=-2) != 1).nonzero()[0].tolist(), len(rows)]
+        for (begin, end), row in zip(pairwise(parts), rows[parts[:-1]].tolist(), strict=True):
+            self._read(row * size, room[begin * size : end * size])
+        return found
 
     def reserve(self, count: int) -> None:
         """There may be so many rows from now on."""
@@ -65,12 +70,19 @@ class VectorFile:
         """Remove the file."""
         self._finalizer()
 
-    def _read(self, start: int) -> bytes:
-        self._file.seek(start)
-        return self._file.read(self._size)
+    def _read(self, start: int, room: memoryview) -> None:
+        while room:
+            if _PREADV is None:
+                self._file.seek(start)
+                count = self._file.readinto(room)
+            else:
+                count = _PREADV(self._number, (room,), start)
+            if not count:
+                raise OSError("a file of vectors is shorter than was written")
+            start, room = start + count, room[count:]
 
 
-def _opened(folder: Path) -> IO[bytes]:
+def _opened(folder: Path) -> FileIO:
     # Without a buffer, nothing is left to be written when it is closed on a full disk.
     try:
         return TemporaryFile(prefix="memsim-", dir=folder, buffering=0)

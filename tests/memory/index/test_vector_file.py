@@ -46,11 +46,11 @@ def test_rows_are_read_as_they_were_written_last(
     file.close()
 
 
-def test_a_system_without_pread_reads_the_same(
+def test_a_system_without_preadv_reads_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As Windows is."""
-    monkeypatch.setattr(vector_file, "_PREAD", None)
+    monkeypatch.setattr(vector_file, "_PREADV", None)
     file = VectorFile(3, tmp_path)
     file.write(0, ROWS)
 
@@ -73,6 +73,46 @@ def test_a_write_that_the_system_cuts_short_goes_on(
 
     assert (file[np.arange(2, 22)] == ROWS).all()
     assert file[at()].shape == (0, 3)
+
+
+def test_rows_in_a_row_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others one by one, in the order in which they were asked for."""
+    file = VectorFile(3, tmp_path)
+    file.write(0, ROWS)
+    read: list[tuple[int, int]] = []
+
+    def preadv(number: int, rooms: tuple[memoryview], start: int) -> int:
+        read.append((start // 12, len(rooms[0]) // 12))
+        return os.preadv(number, rooms, start)
+
+    monkeypatch.setattr(vector_file, "_PREADV", preadv)
+
+    assert (file[at(0, 1, 2, 9, 4, 3, 3, 4)] == ROWS[[0, 1, 2, 9, 4, 3, 3, 4]]).all()
+    assert read == [(0, 3), (9, 1), (4, 1), (3, 1), (3, 2)]
+
+
+@pytest.mark.parametrize("preadv", [True, False])
+def test_a_read_that_the_system_cuts_short_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, preadv: bool
+) -> None:
+    """Where the file ends before the row, there is no vector to be had."""
+    file = VectorFile(3, tmp_path)
+    file.write(0, ROWS)
+    whole = file._file
+
+    def some(number: int, rooms: tuple[memoryview], start: int) -> int:
+        return os.preadv(number, (rooms[0][:7],), start)
+
+    monkeypatch.setattr(vector_file, "_PREADV", some if preadv else None)
+    monkeypatch.setattr(
+        file,
+        "_file",
+        SimpleNamespace(seek=whole.seek, readinto=lambda room: whole.readinto(room[:7])),
+    )
+
+    assert (file[at(5, 6, 7, 1)] == ROWS[[5, 6, 7, 1]]).all()
+    with pytest.raises(OSError, match="shorter than was written"):
+        file[at(19, 20)]
 
 
 def test_a_full_disk_is_told_and_nothing_more_is_said(tmp_path: Path) -> None:
