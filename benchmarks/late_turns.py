@@ -6,13 +6,14 @@ whole `memsim run` with its controls, records, report and page. Each row has mil
 processor time for a turn that is told, for one that is asked, for its context alone and for what
 asking adds, and the megabytes of the process.
 
-Machines are faster in some minutes than in others. So a run of 10,000 turns, in which the memory is
-asked always, is played before it and after each quarter of its turns, while it pauses.
+Machines are faster in some minutes than in others. So the long run pauses after each quarter of its
+turns. Before it and in each pause, a run of 10,000 turns is played, which is asked in all of them.
 
-A turn of the long run costs what the run takes beyond one of 10,000 turns, for each turn beyond
-those. To it comes what asking would have added in the turns that were only told, as the row of
-their step says. An early turn costs what a run of 10,000 turns takes beyond the shortest one, in
-the mean of them. The megabytes are those of the run as it was played.
+An early turn costs what a run of 10,000 turns takes beyond the shortest run, for each turn beyond
+those of the shortest; the runs of 10,000 count in the mean. A late turn costs what the long run
+takes beyond one of 10,000, for each turn beyond those. Added is what asking would have added in the
+turns that were only told, as the row of their step says. The megabytes are those of the run as it
+was played.
 
 Claimed: a turn of the long run costs at most twice as much as an early one, the process holds at
 most 2 GB, and the report with its page takes under 30 s.
@@ -27,8 +28,6 @@ import math
 import statistics
 import sys
 import tempfile
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -46,7 +45,7 @@ from benchmarks.million import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 FILE = Path(__file__).resolve().with_name("layered_asked_seldom.py")
 STEP, ASKED = 50_000, 1000
@@ -69,46 +68,63 @@ class Row(NamedTuple):
     megabytes: float
 
 
+class Played(NamedTuple):
+    """What a run took, and its rows."""
+
+    cost: Cost
+    rows: list[Row]
+
+
 def asked_in(
-    root: Path, name: str, turns: int, *, step: int, asked: int, pause: int = 0
-) -> tuple[Cost, list[Row]]:
-    """Play so many turns and show the rows; there are none where the run fails."""
+    root: Path,
+    name: str,
+    turns: int,
+    *,
+    step: int,
+    asked: int,
+    pause: int = 0,
+    beside: Callable[[], None] | None = None,
+) -> Played:
+    """Play so many turns and show the rows; ends where the run fails."""
     options = f"rows=rows.txt,step={step},asked={asked},pause={pause}"
-    cost = played(root / name, f"{FILE.name}@LayeredAskedSeldom:{options}", turns, FILE)
+    strategy = f"{FILE.name}@LayeredAskedSeldom:{options}"
+    cost = played(root / name, strategy, turns, FILE, beside)
     if cost.exit:
-        return cost, []
+        sys.exit(1)
     lines = (root / name / "rows.txt").read_text(encoding="utf-8").splitlines()
     rows = [Row(*map(float, line.split())) for line in lines]
     for turn, *cells in rows:
         told = ("-" if math.isnan(cell) else f"{cell:.1f}" for cell in cells)
         print(f"{name:<8}{turn:>10,.0f}", *(f"{cell:>9}" for cell in told), sep="", flush=True)
     print(f"{name:<8}{cost.seconds:>10,.1f} s of processor time", flush=True)
-    return cost, rows
+    return Played(cost, rows)
 
 
-def side_by_side(root: Path, turns: int) -> tuple[list[tuple[Cost, list[Row]]], ...]:
-    """Play the long run, and one of 10,000 turns before it and after each quarter of its turns.
-
-    Returns:
-        The long run alone, and the others.
-    """
-
-    def early() -> tuple[Cost, list[Row]]:
-        return asked_in(root, f"early-{len(others)}", EARLY, step=EARLY, asked=EARLY)
-
-    others: list[tuple[Cost, list[Row]]] = []
-    others.append(early())
+def side_by_side(root: Path, turns: int) -> tuple[Played, list[Played]]:
+    """Play the long run, and the runs of 10,000 turns before it and in its pauses."""
+    others: list[Played] = []
     paused = root / "late" / PAUSED
-    with ThreadPoolExecutor(1) as pool:
-        late = pool.submit(
-            asked_in, root, "late", turns, step=STEP, asked=ASKED, pause=turns // QUARTERS
-        )
-        while not late.done():
-            if paused.exists():
-                others.append(early())
-                paused.unlink()
-            time.sleep(1)
-    return [late.result()], others
+
+    def play_early() -> None:
+        name = f"early-{len(others)}"
+        others.append(asked_in(root, name, EARLY, step=EARLY, asked=EARLY))
+
+    def play_early_where_paused() -> None:
+        if paused.exists():
+            play_early()
+            paused.unlink()
+
+    play_early()
+    late = asked_in(
+        root,
+        "late",
+        turns,
+        step=STEP,
+        asked=ASKED,
+        pause=turns // QUARTERS,
+        beside=play_early_where_paused,
+    )
+    return late, others
 
 
 def unasked(rows: Iterable[Row], turns: int) -> float:
@@ -129,16 +145,16 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="memsim-late-") as name:
         root = (given.keep or Path(name)).resolve()
         shortest = played(root / "shortest", "layered:store=sqlite", 0)
-        ((run_of_all, rows),), others = side_by_side(root, given.turns)
-        if any(cost.exit for cost in (shortest, run_of_all, *(cost for cost, _ in others))):
+        if shortest.exit:
             return 1
+        (run_of_all, rows), others = side_by_side(root, given.turns)
         page = run(root / "late", "report", "run", "--html", "-q")
         size = page_megabytes(root / "late")
-    start = statistics.mean(cost.seconds for cost, _ in others)
+    start = statistics.mean(other.cost.seconds for other in others)
     whole = run_of_all.seconds + unasked(rows, STEP - ASKED)
     first = (start - shortest.seconds) / (EARLY - shortest_turns()) * 1e3
     late = (whole - start) / (given.turns - EARLY) * 1e3
-    asked = statistics.mean(row.asked for _, (row,) in others)
+    asked = statistics.mean(other.rows[0].asked for other in others)
     end = statistics.mean(row.told + row.added for row in rows[-LAST:])
     print(f"a turn of the run: early {first:.2f} ms, late {late:.2f} ms: {late / first:.2f} times")
     print(f"an asked turn: early {asked:.2f} ms, at the end {end:.2f} ms: {end / asked:.2f} times")

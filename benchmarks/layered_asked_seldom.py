@@ -29,7 +29,7 @@ FIRST = 400
 LATEST = 1000
 """Told turns of a step, right before those that are asked, with which these are compared."""
 PAUSED = "paused"
-"""A file beside the rows, while it pauses: who removes it lets it go on."""
+"""The strategy makes this file beside the rows when it pauses, and goes on when it is removed."""
 
 
 class LayeredAskedSeldom(Layered, memsim.Strategy):  # type: ignore[misc, valid-type]

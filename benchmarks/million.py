@@ -17,9 +17,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIO = ROOT / "scenarios" / "long_haul.yaml"
@@ -61,23 +66,45 @@ def shortest_turns() -> int:
     return sum(map(int, _FILLER.findall(text))) + text.count("\n  - user:")
 
 
-def run(folder: Path, *arguments: str) -> Cost:
-    """Run a command of memsim and measure its process."""
+def run(folder: Path, *arguments: str, beside: Callable[[], None] | None = None) -> Cost:
+    """Run a command of memsim and measure its process.
+
+    `beside` is called again and again while it runs. What that raises ends the process.
+    """
     command = [sys.executable, "-m", "memsim", *arguments]
     # Strategies beside this file import from the repository.
     paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     env = os.environ | {"PYTHONPATH": paths}
     with (folder / "output.txt").open("ab") as output:
         process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output, env=env)
+        try:
+            while beside is not None and not has_ended(process):
+                beside()
+                time.sleep(0.5)
+        except BaseException:
+            process.terminate()
+            raise
         _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, process.returncode)
 
 
-def played(folder: Path, strategy: str, turns: int, file: Path | None = None) -> Cost:
+def has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Whether a process has ended; who waits for it is still told how."""
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def played(
+    folder: Path,
+    strategy: str,
+    turns: int,
+    file: Path | None = None,
+    beside: Callable[[], None] | None = None,
+) -> Cost:
     """Play the scenario with so many turns in a new folder; 0 leaves it as it is.
 
-    The file of a strategy is copied there, so that pages name it and not where it was.
+    The file of a strategy is copied there, so that pages name it and not where it was. `beside` is
+    called as in `run`.
     """
     folder.mkdir(parents=True)
     if file is not None:
@@ -85,7 +112,7 @@ def played(folder: Path, strategy: str, turns: int, file: Path | None = None) ->
     text = SCENARIO.read_text(encoding="utf-8")
     (folder / SCENARIO.name).write_text(scaled(text, turns), encoding="utf-8")
     chosen = ("-s", strategy, "--budget", "4k", "-j", "1", "-o", "run", "-q")
-    cost = run(folder, "run", SCENARIO.name, *chosen)
+    cost = run(folder, "run", SCENARIO.name, *chosen, beside=beside)
     if cost.exit:
         print(f"{strategy}: {turns:,} turns: exit {cost.exit}", flush=True)
         print((folder / "output.txt").read_text(encoding="utf-8")[-500:], flush=True)

@@ -22,7 +22,7 @@ TABLED: Final = 4096
 """Halves from which on they have a table."""
 
 _PART_BITS: Final = 3
-"""A part has up to so many halves in the mean, as a power of two, and more than half as many."""
+"""A part has no more halves than this power of two in the mean, and at least half as many."""
 
 _MOVED: Final = 64
 """Halves that may be taken out before the table is made anew."""

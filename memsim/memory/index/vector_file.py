@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _PREADV = getattr(os, "preadv", None)  # Windows has none
 
+_AT_ONCE = 1 << 16
+"""Rows that are read at once at most: some systems refuse to read 2 GB."""
+
 
 class VectorFile:
     """Vectors by the numbers of their rows, in a file that nobody else opens.
@@ -49,9 +52,11 @@ class VectorFile:
         size = self._size
         found = np.empty((len(rows), self._dimension), np.float32)
         room = found.reshape(-1).view(np.uint8).data
-        # Rows that follow each other are read at once.
-        parts = [*(np.diff(rows, prepend=-2) != 1).nonzero()[0].tolist(), len(rows)]
-        for (begin, end), row in zip(pairwise(parts), rows[parts[:-1]].tolist(), strict=True):
+        begun = np.ones(len(rows), np.bool_)
+        begun[1:] = np.diff(rows) != 1  # rows that follow each other are read at once
+        begun[::_AT_ONCE] = True
+        parts = [*begun.nonzero()[0].tolist(), len(rows)]
+        for (begin, end), row in zip(pairwise(parts), rows[begun].tolist(), strict=True):
             self._read(row * size, room[begin * size : end * size])
         return found
 

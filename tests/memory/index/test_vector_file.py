@@ -19,6 +19,8 @@ from memsim.memory.index import vector_file
 from memsim.memory.index.vector_file import VectorFile
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memsim.models import Vectors
 
 ROWS = np.arange(60, dtype=np.float32).reshape(20, 3)
@@ -29,20 +31,25 @@ def at(*rows: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return np.array(rows, np.int64)
 
 
-@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 12)), min_size=1, max_size=12))
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(1, 12)), min_size=1, max_size=12), st.data()
+)
 def test_rows_are_read_as_they_were_written_last(
-    tmp_path_factory: pytest.TempPathFactory, writes: list[tuple[int, int]]
+    tmp_path_factory: pytest.TempPathFactory,
+    writes: list[tuple[int, int]],
+    data: st.DataObject,
 ) -> None:
-    """In any order, and one more than once."""
+    """In any order, one more than once, or none."""
     file = VectorFile(3, tmp_path_factory.getbasetemp())
     expected: dict[int, Vectors] = {}
     for number, (start, count) in enumerate(writes):
         rows = np.full((count, 3), number, np.float32) + ROWS[:count]
         file.write(start, rows)
         expected |= zip(range(start, start + count), rows, strict=True)
-    asked = [*expected, *reversed(expected)]
+    asked = data.draw(st.lists(st.sampled_from(sorted(expected)), max_size=30))
 
-    assert (file[at(*asked)] == np.stack([expected[row] for row in asked])).all()
+    wanted = np.array([expected[row] for row in asked], np.float32).reshape(-1, 3)
+    assert (file[at(*asked)] == wanted).all()
     file.close()
 
 
@@ -75,8 +82,10 @@ def test_a_write_that_the_system_cuts_short_goes_on(
     assert file[at()].shape == (0, 3)
 
 
-def test_rows_in_a_row_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others one by one, in the order in which they were asked for."""
+def test_rows_that_follow_each_other_are_read_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others one by one, and never more than some systems read."""
     file = VectorFile(3, tmp_path)
     file.write(0, ROWS)
     read: list[tuple[int, int]] = []
@@ -86,33 +95,52 @@ def test_rows_in_a_row_are_read_at_once(tmp_path: Path, monkeypatch: pytest.Monk
         return os.preadv(number, rooms, start)
 
     monkeypatch.setattr(vector_file, "_PREADV", preadv)
+    monkeypatch.setattr(vector_file, "_AT_ONCE", 4)
 
-    assert (file[at(0, 1, 2, 9, 4, 3, 3, 4)] == ROWS[[0, 1, 2, 9, 4, 3, 3, 4]]).all()
-    assert read == [(0, 3), (9, 1), (4, 1), (3, 1), (3, 2)]
+    asked = at(0, 1, 2, 9, 4, 3, 3, 4, 5, 6, 7)
+    assert (file[asked] == ROWS[asked]).all()
+    assert read == [(0, 3), (9, 1), (4, 1), (3, 1), (3, 2), (5, 3)]
 
 
-@pytest.mark.parametrize("preadv", [True, False])
+def cut_short(number: int, rooms: tuple[memoryview], start: int) -> int:
+    """Read no more than seven bytes."""
+    return os.preadv(number, (rooms[0][:7],), start)
+
+
+@pytest.mark.parametrize("preadv", [cut_short, None], ids=["preadv", "without"])
 def test_a_read_that_the_system_cuts_short_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, preadv: bool
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    preadv: Callable[[int, tuple[memoryview], int], int] | None,
 ) -> None:
     """Where the file ends before the row, there is no vector to be had."""
     file = VectorFile(3, tmp_path)
     file.write(0, ROWS)
     whole = file._file
+    monkeypatch.setattr(vector_file, "_PREADV", preadv)
+    moved: list[int] = []
 
-    def some(number: int, rooms: tuple[memoryview], start: int) -> int:
-        return os.preadv(number, (rooms[0][:7],), start)
+    def seek(start: int) -> None:
+        moved.append(start)
+        whole.seek(start)
 
-    monkeypatch.setattr(vector_file, "_PREADV", some if preadv else None)
-    monkeypatch.setattr(
-        file,
-        "_file",
-        SimpleNamespace(seek=whole.seek, readinto=lambda room: whole.readinto(room[:7])),
-    )
+    seldom = SimpleNamespace(seek=seek, readinto=lambda room: whole.readinto(room[:7]))
+    monkeypatch.setattr(file, "_file", seldom)
 
     assert (file[at(5, 6, 7, 1)] == ROWS[[5, 6, 7, 1]]).all()
+    assert bool(moved) is (preadv is None)
     with pytest.raises(OSError, match="shorter than was written"):
         file[at(19, 20)]
+
+
+@pytest.mark.parametrize("rows", [(-1,), (-1, 0, 1), (3, -2)])
+def test_a_row_that_cannot_be_is_no_vector(tmp_path: Path, rows: tuple[int, ...]) -> None:
+    """Whatever rows come after it."""
+    file = VectorFile(3, tmp_path)
+    file.write(0, ROWS)
+
+    with pytest.raises(OSError, match="Invalid argument"):
+        file[at(*rows)]
 
 
 def test_a_full_disk_is_told_and_nothing_more_is_said(tmp_path: Path) -> None:
