@@ -83,7 +83,7 @@ def asked_in(
     step: int,
     asked: int,
     pause: int = 0,
-    beside: Callable[[], None] | None = None,
+    beside: Callable[[], None] = lambda: None,
 ) -> Played:
     """Play so many turns and show the rows; ends where the run fails."""
     options = f"rows=rows.txt,step={step},asked={asked},pause={pause}"

@@ -66,7 +66,7 @@ def shortest_turns() -> int:
     return sum(map(int, _FILLER.findall(text))) + text.count("\n  - user:")
 
 
-def run(folder: Path, *arguments: str, beside: Callable[[], None] | None = None) -> Cost:
+def run(folder: Path, *arguments: str, beside: Callable[[], None] = lambda: None) -> Cost:
     """Run a command of memsim and measure its process.
 
     `beside` is called again and again while it runs. What that raises ends the process.
@@ -78,20 +78,15 @@ def run(folder: Path, *arguments: str, beside: Callable[[], None] | None = None)
     with (folder / "output.txt").open("ab") as output:
         process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output, env=env)
         try:
-            while beside is not None and not has_ended(process):
+            while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
                 beside()
-                time.sleep(0.5)
+                time.sleep(0.1)
         except BaseException:
             process.terminate()
             raise
-        _, status, used = os.wait4(process.pid, 0)
+    _, status, used = ended
     process.returncode = os.waitstatus_to_exitcode(status)
     return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, process.returncode)
-
-
-def has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Whether a process has ended; who waits for it is still told how."""
-    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def played(
@@ -99,7 +94,7 @@ def played(
     strategy: str,
     turns: int,
     file: Path | None = None,
-    beside: Callable[[], None] | None = None,
+    beside: Callable[[], None] = lambda: None,
 ) -> Cost:
     """Play the scenario with so many turns in a new folder; 0 leaves it as it is.
 
